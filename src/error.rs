@@ -1,0 +1,17 @@
+//! Everything that can go wrong in the core, each with a sentence that says what to do next.
+
+/// One error type for the whole core; `py.rs` maps it to Python exceptions.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A mistake in what the user gave: becomes a `ValueError`.
+    #[error("{0}")]
+    Invalid(String),
+    /// Text that is not UTF-8. `line` counts from 0 within the batch, `column` is a byte offset in that line.
+    #[error("line {line}, byte {column}: not UTF-8")]
+    NotUtf8 { line: u64, column: u64 },
+    /// The caller asked to stop (Ctrl-C).
+    #[error("interrupted")]
+    Interrupted,
+}
+
+pub type Result<T> = std::result::Result<T, Error>;

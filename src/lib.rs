@@ -1,0 +1,13 @@
+//! The core of pairity: what runs per byte or per merge, and nothing else.
+//!
+//! One stage a file, in the order of the flow:
+//! text -> [`split`] -> [`counts`] -> [`train`] (with [`shard`] and [`choose`]) -> [`encode`].
+//! Only `py.rs` knows Python.
+
+pub mod counts;
+pub mod error;
+pub mod split;
+pub mod unicode;
+
+#[cfg(feature = "python")]
+mod py;

@@ -1,0 +1,1 @@
+//! Cutting text into pre-tokens.
