@@ -21,8 +21,8 @@ endif
 endif
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
-	@echo 'PYTHON=python3.12 (or any other) chooses the Python that .venv is made with.'
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 } \
+		END { print "PYTHON=python3.12 (or any other) chooses the Python that .venv is made with." }' Makefile
 
 demo: .venv/.core ## Count, train, compare and report on the embedded sample; the result is in demo/
 	$(BIN)/pairity demo -o demo

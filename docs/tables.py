@@ -95,7 +95,7 @@ def fill(page: str, results: Path, source: str) -> tuple[str, list[str]]:
 def main(arguments: list[str] | None = None) -> int:
     """Fill or check every page; the exit code."""
     parser = argparse.ArgumentParser(description="Fill the marked tables from docs/results/.")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 where a page is out of date")
+    parser.add_argument("--check", action="store_true", help="only say which pages are out of date")
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parents[1], help="the checkout")
     options = parser.parse_args(arguments)
     root: Path = options.root
