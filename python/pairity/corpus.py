@@ -1,7 +1,7 @@
 """Text of every language, in blocks of whole lines or records, handed to as many threads as there are.
 
-.txt holds one text a line; .jsonl and .parquet one text a record, in the column `text_column`. All but Parquet
-may be gzip or zstd files. Memory stays at a few blocks, whatever the size of the corpus.
+.txt holds one text a line; .jsonl and .parquet one text a record, in the column `text_column`. All but
+Parquet may be gzip or zstd files. Memory stays at a few blocks, whatever the size of the corpus.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BLOCK_BYTES = 2 << 20
 
 @dataclass(frozen=True)
 class Block:
-    """Some texts of one input: whole lines as they stand in the file, or an Arrow array with one text an item."""
+    """Some texts of one input: whole lines as they stand in the file, or an Arrow array of texts."""
 
     where: str
     unit: Literal["line", "row", "item"]
@@ -76,9 +76,9 @@ def read(
 ) -> None:
     """Call `feed(language, block)` for all text, from `threads` threads at once and in no defined order.
 
-    Threads begin with the largest files, one each. When no file is left, they help with those still being read:
-    one reads and decompresses, the others work on the blocks, so one big file keeps all of them busy. Iterables
-    are read by the calling thread, as their owner expects. The first error or Ctrl-C ends it all.
+    Threads begin with the largest files, one each. When no file is left, they help with those still being
+    read: one reads and decompresses, the others work on the blocks, so one big file keeps all of them busy.
+    Iterables are read by the calling thread, as their owner expects. The first error or Ctrl-C ends it all.
     """
     ordered = [(part.language, file) for part in inputs for file in part.files]
     streams = [
@@ -405,7 +405,7 @@ def _to_bytes(text: str) -> bytes:
 
 
 def _iterable_blocks(language: str, lines: Iterable[object], text_column: str) -> Iterator[Block]:
-    """Lines from Python: strings, UTF-8 bytes, or records with a text column, as Hugging Face datasets give."""
+    """Lines from Python: strings, UTF-8 bytes, or records with a text column, as `datasets` gives."""
     where = f"the lines given for {language!r}"
     texts: list[bytes] = []
     size = first = 0

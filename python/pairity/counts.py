@@ -1,9 +1,9 @@
 """The counts artefact, the waist of the system: how often each pre-token occurs in each language.
 
-    train/eng_Latn.txt  "to be or not to be"  ->  eng_Latn: {b"to": 1, b" be": 2, b" not": 1, b" or": 1, b" to": 1}
+    eng_Latn.txt: "to be or not to be"  ->  eng_Latn: {b" be": 2, b" not": 1, b" or": 1, b" to": 1, b"to": 1}
 
-Counts are a multiset: where a key occurs twice, in one file or in several, the counts are summed. So counting may be
-cut into any parts and put together again, and `merge` is exact.
+Counts are a multiset: where a key occurs twice, in one file or in several, its counts are summed. So counting
+may be cut into any parts and put together again, and `merge` is exact.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pairity import _core, corpus, pretokenizers, sources
+from pairity import _core, corpus, pretokenizers
 from pairity.errors import PairityError
+from pairity.sources import COUNTS_COLUMNS, CountsInput, TextInput, resolve
 
 Split = Literal["train", "dev"]
 Array = npt.NDArray[np.uint64]
@@ -73,9 +74,9 @@ class Pretokenization:
 
 @dataclass(frozen=True, eq=False)
 class LanguageCounts:
-    """The distinct pre-tokens of one language, sorted by bytes, how often each occurs, and the size of the text.
+    """The distinct pre-tokens of one language, sorted by bytes, how often each occurs, and the text's size.
 
-    `lines` counts texts: lines of a .txt file, records of others. It and `words` are None where nobody counted them.
+    `lines` counts texts: lines of a .txt file, records of others. It and `words` are None where not counted.
     """
 
     pretokens: Any  # pa.LargeBinaryArray
@@ -132,7 +133,7 @@ class Summary(NamedTuple):
 class Counts(Mapping[str, LanguageCounts]):
     """Language -> its counts, in the order in which the languages were given.
 
-    `left_out` lists languages that were found and not wanted, `notes` what else a user should hear about the input.
+    `left_out` lists languages that were found and not wanted, `notes` what else a user should hear.
     """
 
     def __init__(
@@ -164,7 +165,7 @@ class Counts(Mapping[str, LanguageCounts]):
         return f"<Counts of {self.split}: {len(self)} languages, {distinct:,} distinct pre-tokens>"
 
     def summary(self) -> list[Summary]:
-        """One row a language: [Summary(language='eng_Latn', lines=997, bytes=131232, distinct=..., total=...), ...]."""
+        """One row a language: [Summary(language='eng_Latn', lines=997, bytes=125289, ...), ...]."""
         return [
             Summary(language, counts.lines, counts.bytes, counts.distinct, counts.total)
             for language, counts in self.items()
@@ -234,20 +235,16 @@ class Counts(Mapping[str, LanguageCounts]):
 
         A file that pairity made says how its text was cut; for others `pretokenizer` must say it.
         """
-        found = sources.resolve(list(paths) if isinstance(paths, list | tuple) else paths)
-        for part in found.inputs:
-            if not (isinstance(part, sources.CountsInput) and isinstance(part.data, Path)):
+        files: list[Path] = []
+        for part in resolve(paths).inputs:
+            if not (isinstance(part, CountsInput) and isinstance(part.data, Path)):
                 raise PairityError(
-                    f"{part.origin} holds no counts: a counts file is Parquet with the columns language, pretoken, "
-                    "count. To count text use count()."
+                    f"{part.origin} holds no counts: a counts file is Parquet with the columns language, "
+                    "pretoken, count. To count text use count()."
                 )
+            files.append(part.data)
         stated = None if pretokenizer is None else Pretokenization.of(pretokenizer, digits, normalize)
-        loaded = [
-            _read_file(part.data, stated, split)
-            for part in found.inputs
-            if isinstance(part, sources.CountsInput)
-        ]
-        return merge(loaded, origins=[part.origin for part in found.inputs])
+        return merge([_read_file(path, stated, split) for path in files], origins=list(map(str, files)))
 
     @classmethod
     def from_dicts(
@@ -260,7 +257,7 @@ class Counts(Mapping[str, LanguageCounts]):
         split: Split = "train",
         lines: Mapping[str, int] | None = None,
     ) -> Counts:
-        """Counts made by hand: {"eng_Latn": {"the": 5, b" be": 2}}. `lines` says how many lines were counted."""
+        """Counts made by hand: {"eng_Latn": {"the": 5, b" be": 2}}. `lines`: how many lines were counted."""
         how = Pretokenization.of(pretokenizer, digits, normalize)
         languages = {
             language: _from_dict(language, counts, (lines or {}).get(language))
@@ -279,7 +276,7 @@ class Counts(Mapping[str, LanguageCounts]):
         split: Split = "train",
         lines: Mapping[str, int] | None = None,
     ) -> Counts:
-        """Counts from a table with the columns language, pretoken, count: Arrow, polars, or any `__arrow_c_stream__`."""
+        """Counts from a table (Arrow, polars, any `__arrow_c_stream__`): language, pretoken, count."""
         if not hasattr(data, "__arrow_c_stream__"):
             raise PairityError(f"{type(data).__name__} is not an Arrow table: it has no __arrow_c_stream__.")
         how = Pretokenization.of(pretokenizer, digits, normalize)
@@ -300,25 +297,25 @@ def count(
     languages: Iterable[str] | None = None,
     progress: corpus.Progress | None = None,
 ) -> Counts:
-    """Count the pre-tokens of every language in `sources` (what a SOURCE may be: see `pairity.corpus`).
+    """Count the pre-tokens of every language in `sources` (what a SOURCE may be: see `pairity.sources`).
 
-    Counts made before may stand among the sources; several of them are summed. `errors="replace"` reads bytes that are
-    not UTF-8 as U+FFFD and counts them in `replaced`. With `languages` only these are counted: others found in a folder
-    end in `left_out`, others named one by one are an error. `progress(done, total, language)` is called with bytes of
-    the files as they are on disk.
+    Counts made before may stand among the sources; several of them are summed. `errors="replace"` reads bytes
+    that are not UTF-8 as U+FFFD and counts them in `replaced`. With `languages` only these are counted: others
+    found in a folder end in `left_out`, others named one by one are an error. `progress(done, total, what)` is
+    called with bytes of the files as they are on disk, and the language at work.
     """
     _check_split(split)
     if errors not in ("strict", "replace"):
         raise PairityError(f"errors must be 'strict' or 'replace', not {errors!r}.")
     how = Pretokenization.of(pretokenizer, digits, normalize)
     wanted = None if languages is None else list(languages)
-    found = sources.resolve(sources, wanted)
-    texts = {part.language: part for part in found.inputs if isinstance(part, sources.TextInput)}
+    found = resolve(sources, wanted)
+    texts = {part.language: part for part in found.inputs if isinstance(part, TextInput)}
     given: list[Counts] = []
     origins: list[str] = []
     order: dict[str, None] = {}
     for part in found.inputs:
-        if isinstance(part, sources.TextInput):
+        if isinstance(part, TextInput):
             order[part.language] = None
             continue
         counts = _counts_of(part, how, split)
@@ -338,7 +335,7 @@ def count(
 
 
 def merge(parts: Sequence[Counts], *, origins: Sequence[str] = ()) -> Counts:
-    """Sum counts. All must have been cut in the same way and be of the same split; `origins` name them in errors."""
+    """Sum counts that were cut in the same way and are of the same split; `origins` name them in errors."""
     if not parts:
         raise PairityError("no counts to merge: give at least one.")
     names = list(origins) or [f"counts {number}" for number in range(1, len(parts) + 1)]
@@ -346,12 +343,13 @@ def merge(parts: Sequence[Counts], *, origins: Sequence[str] = ()) -> Counts:
     for name, part in zip(names, parts, strict=True):
         if part.pretokenization.hash != first.pretokenization.hash:
             raise PairityError(
-                f"{names[0]} and {name} were cut in different ways and cannot be put together: {names[0]} with "
-                f"{first.pretokenization}, {name} with {part.pretokenization}. Count one of them again."
+                f"{names[0]} and {name} were cut in different ways and cannot be put together: "
+                f"{names[0]} with {first.pretokenization}, {name} with {part.pretokenization}. "
+                "Count one of them again."
             )
         if part.split != first.split:
             raise PairityError(
-                f"{names[0]} is of split {first.split!r}, {name} of {part.split!r}: train and dev are kept apart."
+                f"{names[0]} is of split {first.split!r}, {name} of {part.split!r}: keep train and dev apart."
             )
     order = dict.fromkeys(language for part in parts for language in part)
     languages = {
@@ -374,7 +372,7 @@ def text_buffers(texts: Any) -> tuple[pa.Buffer, pa.Buffer]:
 
 
 def _count_texts(
-    inputs: Sequence[sources.TextInput],
+    inputs: Sequence[TextInput],
     how: Pretokenization,
     errors: str,
     text_column: str,
@@ -382,8 +380,8 @@ def _count_texts(
     count_words: bool,
     progress: corpus.Progress | None,
 ) -> dict[str, LanguageCounts]:
-    # A thread takes an idle counter of the language or makes one, so a language has no more of them than it had
-    # threads at once. Sums and sorted output make the result the same whoever counted what.
+    # A thread takes an idle counter of the language or makes one, so a language has no more of them than it
+    # had threads at once. Sums and sorted output make the result the same whoever counted what.
     idle: dict[str, list[_core.Counter]] = {part.language: [] for part in inputs}
 
     def new_counter() -> _core.Counter:
@@ -455,7 +453,7 @@ def _from_core(data: bytes, offsets: bytes, counts: bytes, totals: Mapping[str, 
     )
 
 
-def _counts_of(part: sources.CountsInput, how: Pretokenization, split: Split) -> Counts:
+def _counts_of(part: CountsInput, how: Pretokenization, split: Split) -> Counts:
     """Counts that came as a source, checked against what was asked for."""
     if isinstance(part.data, Path):
         return _read_file(part.data, how, split)
@@ -475,7 +473,7 @@ def _counts_of(part: sources.CountsInput, how: Pretokenization, split: Split) ->
 def _read_file(path: Path, stated: Pretokenization | None, split: Split | None) -> Counts:
     try:
         with pq.ParquetFile(path) as file:
-            table = file.read(columns=list(sources.COUNTS_COLUMNS))
+            table = file.read(columns=list(COUNTS_COLUMNS))
             stored = (file.schema_arrow.metadata or {}).get(METADATA_KEY)
     except (OSError, pa.ArrowException) as error:
         raise PairityError(f"{path}: broken Parquet file ({error}). Make or fetch it again.") from error
@@ -490,7 +488,8 @@ def _read_file(path: Path, stated: Pretokenization | None, split: Split | None) 
         metadata = json.loads(stored)
         if metadata["format"] > FORMAT:
             raise PairityError(
-                f"{path} has format {metadata['format']}, and this pairity reads up to {FORMAT}: pip install -U pairity."
+                f"{path} has format {metadata['format']}, and this pairity reads up to {FORMAT}: "
+                "pip install -U pairity."
             )
         cut = metadata["pretokenization"]
         made_with = Pretokenization(cut["pattern"], cut["normalize"], cut["unicode"])
@@ -527,7 +526,8 @@ def _check_same(
 ) -> None:
     if made_with.hash != asked.hash:
         raise PairityError(
-            f"{where} was made with {made_with}, and asked for is {asked}. Ask for the same pre-tokenizer, or count the text again."
+            f"{where} was made with {made_with}, and asked for is {asked}. "
+            "Ask for the same pre-tokenizer, or count the text again."
         )
     if split != asked_split:
         raise PairityError(f"{where} holds counts of split {split!r}, and asked for is {asked_split!r}.")
@@ -540,7 +540,7 @@ def _check_split(split: str) -> Split:
 
 
 def _from_table(table: Any, where: str, lines: Mapping[str, int]) -> dict[str, LanguageCounts]:
-    """Rows of (language, pretoken, count) to counts per language, in the order in which languages first appear."""
+    """Rows of (language, pretoken, count) to counts per language, in the order of first appearance."""
     names, pretokens, counts = _check_columns(table, where)
     encoded = names.dictionary_encode()
     codes = encoded.indices.to_numpy(zero_copy_only=False)
@@ -561,7 +561,7 @@ def _from_table(table: Any, where: str, lines: Mapping[str, int]) -> dict[str, L
 
 def _check_columns(table: Any, where: str) -> tuple[Any, Any, Array]:
     """The three columns as (StringArray, LargeBinaryArray, numpy array); every row is checked."""
-    missing = [name for name in sources.COUNTS_COLUMNS if name not in table.column_names]
+    missing = [name for name in COUNTS_COLUMNS if name not in table.column_names]
     if missing:
         raise PairityError(
             f"{where} has no column {missing[0]!r}; there are: {', '.join(table.column_names)}. "
@@ -569,7 +569,7 @@ def _check_columns(table: Any, where: str) -> tuple[Any, Any, Array]:
         )
     if not table.num_rows:
         raise PairityError(f"{where} is empty: it has no rows.")
-    language, pretoken, number = (table.column(name) for name in sources.COUNTS_COLUMNS)
+    language, pretoken, number = (table.column(name) for name in COUNTS_COLUMNS)
     if not pa.types.is_integer(number.type):
         raise PairityError(f"{where}: the column 'count' holds {number.type}, not whole numbers.")
     try:
@@ -588,7 +588,7 @@ def _check_columns(table: Any, where: str) -> tuple[Any, Any, Array]:
         if row >= 0:
             raise PairityError(f"{where}, row {row + 1}, language {language[row].as_py()!r}: {what}")
 
-    for name, column in zip(sources.COUNTS_COLUMNS, (language, pretoken, number), strict=True):
+    for name, column in zip(COUNTS_COLUMNS, (language, pretoken, number), strict=True):
         if column.null_count:
             refuse(pc.is_null(column), f"{name!r} is null. Remove the row or fill it.")
     refuse(pc.equal(language, ""), "the language has no name.")

@@ -8,13 +8,13 @@ A SOURCE is
 - in Python also `{language: path | paths | iterable of lines | {pretoken: count}}`, a `Counts`, or an Arrow
   table of counts.
 
-Every mistake that names can show is found here, before any text is read. A language has one home: the same name
-in two SOURCEs is an error. Counts are the exception, since summing them is what they are for: counts files may
-share languages, and only the same file twice is an error.
+Every mistake that names can show is found here, before any text is read. A language has one home: the same
+name in two SOURCEs is an error. Counts are the exception, since summing them is what they are for: counts
+files may share languages, and only the same file twice is an error.
 
 What a folder may hold beside text: names that begin with `.` or `_` are hidden, as for every Parquet reader;
-documentation (`*.md`, README, LICENSE and the like) is not read, and a note says so; anything else is an error,
-so that `tel_Telu.csv` is never left out in silence.
+documentation (`*.md`, README, LICENSE and the like) is not read, and a note says so; anything else is an
+error, so that `tel_Telu.csv` is never left out in silence.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ class Resolved:
 def resolve(sources: Any, languages: Iterable[str] | None = None) -> Resolved:
     """Find the languages in `sources`: a SOURCE or a sequence of them.
 
-    With `languages` (those of train, when dev is read) others found in a folder are left out, and `left_out` lists
-    them; another one that was named one by one is an error.
+    With `languages` (those of train, when dev is read) others found in a folder are left out, and `left_out`
+    lists them; another one that was named one by one is an error.
 
     >>> resolve(["eng_Latn=a.txt", "more/"])  # doctest: +SKIP
     Resolved(inputs=(TextInput('eng_Latn', ...), TextInput('deu_Latn', ...)), ...)
@@ -112,7 +112,7 @@ def _as_sequence(sources: Any) -> Sequence[Any]:
 
 def _resolve_one(source: Any, notes: list[str]) -> list[TextInput | CountsInput]:
     if isinstance(source, str):
-        path = Path(source)
+        path = Path(source).expanduser()
         language, equals, rest = source.partition("=")
         if equals and "/" not in language and not path.exists():
             return [_named(language, rest, source, notes)]
@@ -161,14 +161,14 @@ def _named(language: str, path: str, origin: str, notes: list[str]) -> TextInput
     _check_language(language, origin)
     if not path:
         raise PairityError(f"{origin!r} names no file: write {language}=PATH.")
-    return _text_input(language, _files_at(Path(path), origin, notes), origin)
+    return _text_input(language, _files_at(Path(path).expanduser(), origin, notes), origin)
 
 
 def _text_input(language: str, files: Sequence[TextFile], origin: str) -> TextInput:
     for file in files:
         if file.kind == "parquet" and _is_counts_file(file.path):
             raise PairityError(
-                f"{file.path} is a counts file, which names its languages itself: give it without '{language}='."
+                f"{file.path} is a counts file and names its languages itself: give it without '{language}='."
             )
     _refuse_same_stem(language, files)
     return TextInput(language, origin, named=True, files=tuple(files))
@@ -200,7 +200,7 @@ def _resolve_folder(folder: Path, notes: list[str]) -> list[TextInput | CountsIn
         text = [file.path.name for file in files if file not in counts] + [f"{sub.name}/" for sub in folders]
         if text:
             raise PairityError(
-                f"{folder} holds counts ({counts[0].path.name}) and text ({text[0]}): keep them in two folders."
+                f"{folder} holds counts ({counts[0].path.name}) and text ({text[0]}): use two folders."
             )
         return [CountsInput(str(file.path), file.path) for file in counts]
     if not files and not folders:
@@ -214,8 +214,8 @@ def _resolve_folder(folder: Path, notes: list[str]) -> list[TextInput | CountsIn
         if "." in language:
             short = language.partition(".")[0]
             raise PairityError(
-                f"{entry}: is the language {short!r} or {language!r}? Put the parts of one language into a folder "
-                f"({folder / short}/), or name it: {short}={entry}."
+                f"{entry}: is the language {short!r} or {language!r}? Put the parts of one language into "
+                f"a folder ({folder / short}/), or name it: {short}={entry}."
             )
         _check_language(language, str(entry))
         found = TextInput(language, str(entry), named=False, files=tuple(_files_at(entry, str(entry), notes)))
@@ -249,10 +249,10 @@ def _files_at(path: Path, origin: str, notes: list[str]) -> list[TextFile]:
     if path.is_dir():
         files, folders = _list_folder(path, notes)
         if folders:
-            # Data sets keep train/ and test/ side by side here: reading both would be the worst kind of quiet mistake.
+            # Data sets keep train/ and test/ side by side here: reading both would be a bad, quiet mistake.
             raise PairityError(
-                f"{path} holds folders ({', '.join(sub.name for sub in folders[:5])}), and which of them to read "
-                f"is not said: name one, such as LANG={folders[0]}, or all, LANG='{path}/*/*'."
+                f"{path} holds folders ({', '.join(sub.name for sub in folders[:5])}), and which to read is "
+                f"not said: name one, such as LANG={folders[0]}, or all, LANG='{path}/*/*'."
             )
         if not files:
             raise PairityError(f"{path} holds no text: it needs files that end in {READABLE}.")
@@ -267,7 +267,8 @@ def _glob(path: Path) -> list[Path] | None:
     """The matches of a glob in sorted order; None if there are none."""
     if not glob.has_magic(str(path)):
         return None
-    return [Path(match) for match in sorted(glob.glob(str(path), recursive=True))] or None
+    matches = glob.glob(str(path), recursive=True)  # noqa: PTH207 (Path.glob takes no absolute pattern)
+    return [Path(match) for match in sorted(matches)] or None
 
 
 def _text_file(path: Path) -> TextFile:
@@ -350,7 +351,8 @@ def _refuse_same_stem(language: str, files: Sequence[TextFile]) -> None:
         stem = file.path.parent / _stem(file.path)
         if stem in seen:
             raise PairityError(
-                f"{language}: {seen[stem]} and {file.path} look like the same text twice: remove or rename one of them."
+                f"{language}: {seen[stem]} and {file.path} look like the same text twice: "
+                "remove or rename one of them."
             )
         seen[stem] = file.path
 
@@ -370,7 +372,8 @@ def _refuse_missing(path: Path, origin: str) -> NoReturn:
 
 def _refuse_kind(path: Path) -> NoReturn:
     raise PairityError(
-        f"{path}: this kind of file cannot be read. Text must end in {READABLE}; convert it, move it or hide it (_{path.name})."
+        f"{path}: this kind of file cannot be read. Text must end in {READABLE}; "
+        f"convert it, move it away or hide it (_{path.name})."
     )
 
 
