@@ -7,6 +7,7 @@ import dataclasses
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
@@ -382,7 +383,7 @@ def make_record(
     for language, number in replaced.items():
         found.append(f"{language}: {number:,} sequences that are not UTF-8 were replaced.")
     return settings | {
-        "pairity": _core.VERSION,
+        "pairity": version("pairity"),
         "languages": texts,
         "merges": len(trace),
         "stuck": stuck,
