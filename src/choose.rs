@@ -205,11 +205,14 @@ impl Tokens {
 
 /// True for whole characters, and for a part of a single one.
 fn respects_characters(token: &[u8]) -> bool {
-    std::str::from_utf8(token).is_ok() || {
-        let tail = token.strip_prefix(&token[..1]).unwrap_or_default();
-        let continues = |byte: &u8| byte & 0xc0 == 0x80;
-        tail.len() < 3 && tail.iter().all(continues)
-    }
+    let whole = match token[0] {
+        ..0x80 => 1,
+        0xc0..0xe0 => 2,
+        0xe0..0xf0 => 3,
+        _ => 4,
+    };
+    let continued = token[1..].iter().all(|byte| byte & 0xc0 == 0x80);
+    token.len() < whole && continued || std::str::from_utf8(token).is_ok()
 }
 
 /// A heap of candidates that tolerates stale counts: since a pair only loses after its birth, an entry
@@ -354,5 +357,7 @@ mod tests {
         assert!(respects_characters(&"語".as_bytes()[1..]));
         assert!(!respects_characters(&"語b".as_bytes()[1..]));
         assert!(!respects_characters(&"b語".as_bytes()[..2]));
+        assert!(!respects_characters(&[b'a', 0x80]));
+        assert!(!respects_characters(&[0xc3, 0xa9, 0x80]));
     }
 }
