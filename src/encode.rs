@@ -7,7 +7,7 @@
 use crate::error::{Error, Result};
 use crate::split::Pretokenizer;
 use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind};
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHasher};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet, FxHasher};
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -50,16 +50,9 @@ impl Tokens {
 
     /// The ids of all tokens but the special ones, by their bytes.
     fn by_bytes(&self, special: &[u32]) -> FxHashMap<&[u8], u32> {
-        let mut ids: FxHashMap<&[u8], u32> =
-            (0..self.len() as u32).filter_map(|id| Some((self.get(id)?, id))).collect();
-        for id in special {
-            if let Some(token) = self.get(*id)
-                && ids.get(token) == Some(id)
-            {
-                ids.remove(token);
-            }
-        }
-        ids
+        let special: FxHashSet<u32> = special.iter().copied().collect();
+        let ordinary = (0..self.len() as u32).filter(|id| !special.contains(id));
+        ordinary.filter_map(|id| Some((self.get(id)?, id))).collect()
     }
 }
 
