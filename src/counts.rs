@@ -54,12 +54,7 @@ pub struct Counter {
 }
 
 impl Counter {
-    pub fn new(
-        pretokenizer: Pretokenizer,
-        nfc: bool,
-        replace_invalid: bool,
-        count_words: bool,
-    ) -> Self {
+    pub fn new(pretokenizer: Pretokenizer, nfc: bool, replace_invalid: bool, count_words: bool) -> Self {
         Self {
             pretokenizer,
             nfc,
@@ -74,10 +69,7 @@ impl Counter {
     pub fn add_lines(&mut self, block: &[u8]) -> Result<()> {
         let text = self.decode(block).map_err(|place| {
             let valid = &block[..place];
-            let line_start = valid
-                .iter()
-                .rposition(|byte| *byte == b'\n')
-                .map_or(0, |newline| newline + 1);
+            let line_start = valid.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
             Error::NotUtf8 {
                 line: valid.iter().filter(|byte| **byte == b'\n').count() as u64,
                 column: (place - line_start) as u64,
@@ -89,9 +81,7 @@ impl Counter {
     /// Counts the texts `data[offsets[i]..offsets[i + 1]]`; each counts as one line.
     pub fn add_texts(&mut self, data: &[u8], offsets: &[i64]) -> Result<()> {
         for (index, pair) in offsets.windows(2).enumerate() {
-            let bounds = usize::try_from(pair[0])
-                .ok()
-                .zip(usize::try_from(pair[1]).ok());
+            let bounds = usize::try_from(pair[0]).ok().zip(usize::try_from(pair[1]).ok());
             let Some(bytes) = bounds.and_then(|(start, end)| data.get(start..end)) else {
                 return Err(Error::Invalid(format!(
                     "text {index} goes from byte {} to byte {} of {} bytes: offsets must rise from 0 to the end of the data",
@@ -100,10 +90,9 @@ impl Counter {
                     data.len()
                 )));
             };
-            let text = self.decode(bytes).map_err(|place| Error::NotUtf8 {
-                line: index as u64,
-                column: place as u64,
-            })?;
+            let text = self
+                .decode(bytes)
+                .map_err(|place| Error::NotUtf8 { line: index as u64, column: place as u64 })?;
             self.add_text(&text)?;
         }
         Ok(())
@@ -130,9 +119,7 @@ impl Counter {
             Ok(text) => Ok(Cow::Borrowed(text)),
             Err(error) if !self.replace_invalid => Err(error.valid_up_to()),
             Err(_) => {
-                let broken = bytes
-                    .utf8_chunks()
-                    .filter(|chunk| !chunk.invalid().is_empty());
+                let broken = bytes.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty());
                 self.totals.replaced += broken.count() as u64;
                 Ok(String::from_utf8_lossy(bytes))
             }
@@ -149,17 +136,10 @@ impl Counter {
             lines: 1,
             bytes: normalised.len() as u64,
             chars: normalised.chars().count() as u64,
-            words: if self.count_words {
-                count_words(&normalised)
-            } else {
-                0
-            },
+            words: if self.count_words { count_words(&normalised) } else { 0 },
             replaced: 0,
         });
-        self.pretokenizer
-            .split_strict(&normalised, &mut |pretoken| {
-                self.table.add(pretoken.as_bytes(), 1)
-            })
+        self.pretokenizer.split_strict(&normalised, &mut |pretoken| self.table.add(pretoken.as_bytes(), 1))
     }
 }
 
@@ -202,11 +182,7 @@ impl Key {
     fn short(bytes: &[u8]) -> Self {
         let length = bytes.len();
         let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("8 bytes"));
-        let half = |at: usize| {
-            u64::from(u32::from_le_bytes(
-                bytes[at..at + 4].try_into().expect("4 bytes"),
-            ))
-        };
+        let half = |at: usize| u64::from(u32::from_le_bytes(bytes[at..at + 4].try_into().expect("4 bytes")));
         // The last load overlaps the one before it; the shift drops what both hold.
         let [first, second, third] = match length {
             17.. => [word(0), word(8), word(length - 8) >> (8 * (24 - length))],
@@ -214,14 +190,7 @@ impl Key {
             8 => [word(0), 0, 0],
             5..=7 => [half(0) | half(length - 4) >> (8 * (8 - length)) << 32, 0, 0],
             4 => [half(0), 0, 0],
-            _ => [
-                bytes
-                    .iter()
-                    .rev()
-                    .fold(0, |word, byte| word << 8 | u64::from(*byte)),
-                0,
-                0,
-            ],
+            _ => [bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)), 0, 0],
         };
         Self([first, second, third | (length as u64) << 56])
     }
@@ -255,9 +224,7 @@ impl Key {
                 self.with_bytes(arena, |a| other.with_bytes(arena, |b| a.cmp(b)))
             } else {
                 // Zeros fill a shorter pre-token up to the length, which comes last and decides between `a` and `a\0`.
-                self.0
-                    .map(u64::swap_bytes)
-                    .cmp(&other.0.map(u64::swap_bytes))
+                self.0.map(u64::swap_bytes).cmp(&other.0.map(u64::swap_bytes))
             }
         })
     }
@@ -265,20 +232,12 @@ impl Key {
     /// Only the top 56 bits are good.
     #[inline(always)]
     fn hash(&self) -> u64 {
-        if self.is_long() {
-            self.0[2] << 8
-        } else {
-            hash_short(self.0)
-        }
+        if self.is_long() { self.0[2] << 8 } else { hash_short(self.0) }
     }
 }
 
 // Multiply to 128 bits and fold the halves together, the idea of wyhash. The constants are digits of pi.
-const PI: [u64; 3] = [
-    0x243F_6A88_85A3_08D3,
-    0x1319_8A2E_0370_7344,
-    0xA409_3822_299F_31D0,
-];
+const PI: [u64; 3] = [0x243F_6A88_85A3_08D3, 0x1319_8A2E_0370_7344, 0xA409_3822_299F_31D0];
 
 #[inline(always)]
 fn fold(a: u64, b: u64) -> u64 {
@@ -297,11 +256,7 @@ fn hash_long(bytes: &[u8]) -> u64 {
         (word(0), word(8))
     };
     let mut hash = bytes.len() as u64;
-    for (a, b) in bytes
-        .chunks_exact(16)
-        .chain([&bytes[bytes.len() - 16..]])
-        .map(pair)
-    {
+    for (a, b) in bytes.chunks_exact(16).chain([&bytes[bytes.len() - 16..]]).map(pair) {
         hash = fold(a ^ PI[0], b ^ PI[1] ^ hash);
     }
     fold(hash, PI[2])
@@ -314,17 +269,14 @@ struct Arena(Vec<u8>);
 impl Arena {
     fn push(&mut self, bytes: &[u8]) -> usize {
         let start = self.0.len();
-        self.0
-            .extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+        self.0.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
         self.0.extend_from_slice(bytes);
         start
     }
 
     fn get(&self, key: Key) -> &[u8] {
         let start = key.0[1] as usize;
-        let (length, rest) = self.0[start..]
-            .split_first_chunk()
-            .expect("a record starts with its length");
+        let (length, rest) = self.0[start..].split_first_chunk().expect("a record starts with its length");
         &rest[..u64::from_le_bytes(*length) as usize]
     }
 }
@@ -426,37 +378,26 @@ impl Table {
     fn merge(&mut self, mut other: Self) {
         other.settle();
         for slot in other.slots.iter().filter(|slot| slot.count > 0) {
-            slot.key
-                .with_bytes(&other.arena, |bytes| self.add(bytes, slot.count));
+            slot.key.with_bytes(&other.arena, |bytes| self.add(bytes, slot.count));
         }
     }
 
     fn into_sorted(mut self) -> WordCounts {
         self.settle();
-        let Self {
-            mut slots, arena, ..
-        } = self;
+        let Self { mut slots, arena, .. } = self;
         slots.retain(|slot| slot.count > 0);
         slots.sort_unstable_by(|a, b| a.key.compare(&b.key, &arena));
 
-        let size = slots
-            .iter()
-            .map(|slot| slot.key.with_bytes(&arena, <[u8]>::len))
-            .sum();
+        let size = slots.iter().map(|slot| slot.key.with_bytes(&arena, <[u8]>::len)).sum();
         let mut bytes = Vec::with_capacity(size);
         let mut offsets = Vec::with_capacity(slots.len() + 1);
         offsets.push(0);
         for slot in &slots {
-            slot.key
-                .with_bytes(&arena, |pretoken| bytes.extend_from_slice(pretoken));
+            slot.key.with_bytes(&arena, |pretoken| bytes.extend_from_slice(pretoken));
             offsets.push(bytes.len() as i64);
         }
         let counts = slots.iter().map(|slot| slot.count).collect();
-        WordCounts {
-            bytes,
-            offsets,
-            counts,
-        }
+        WordCounts { bytes, offsets, counts }
     }
 }
 
@@ -472,77 +413,39 @@ mod tests {
     }
 
     fn listed(words: &WordCounts) -> Vec<(Vec<u8>, u64)> {
-        let bounds = words
-            .offsets
-            .windows(2)
-            .map(|pair| pair[0] as usize..pair[1] as usize);
-        bounds
-            .map(|range| words.bytes[range].to_vec())
-            .zip(words.counts.iter().copied())
-            .collect()
+        let bounds = words.offsets.windows(2).map(|pair| pair[0] as usize..pair[1] as usize);
+        bounds.map(|range| words.bytes[range].to_vec()).zip(words.counts.iter().copied()).collect()
     }
 
     fn counted(counter: Counter) -> Vec<(String, u64)> {
         let (words, _) = counter.finish();
-        listed(&words)
-            .into_iter()
-            .map(|(bytes, count)| (String::from_utf8(bytes).unwrap(), count))
-            .collect()
+        listed(&words).into_iter().map(|(bytes, count)| (String::from_utf8(bytes).unwrap(), count)).collect()
     }
 
     fn pairs(expected: &[(&str, u64)]) -> Vec<(String, u64)> {
-        expected
-            .iter()
-            .map(|(pretoken, count)| ((*pretoken).to_owned(), *count))
-            .collect()
+        expected.iter().map(|(pretoken, count)| ((*pretoken).to_owned(), *count)).collect()
     }
 
     #[test]
     fn lines_are_texts_without_their_ends() {
         let mut counter = counter(Some(GPT4O));
         counter.add_lines(b"a b\r\n\n b b\na").unwrap();
-        assert_eq!(
-            counter.totals,
-            Totals {
-                lines: 4,
-                bytes: 8,
-                chars: 8,
-                words: 5,
-                replaced: 0
-            }
-        );
+        assert_eq!(counter.totals, Totals { lines: 4, bytes: 8, chars: 8, words: 5, replaced: 0 });
         assert_eq!(counted(counter), pairs(&[(" b", 3), ("a", 2)]));
     }
 
     #[test]
     fn texts_may_hold_line_ends() {
         let mut counter = counter(Some(WHITESPACE));
-        counter
-            .add_texts("é\nfoo bar".as_bytes(), &[0, 6, 6, 10])
-            .unwrap();
-        assert_eq!(
-            counter.totals,
-            Totals {
-                lines: 3,
-                bytes: 10,
-                chars: 9,
-                words: 3,
-                replaced: 0
-            }
-        );
-        assert_eq!(
-            counted(counter),
-            pairs(&[("\n", 1), (" bar", 1), ("foo", 1), ("é", 1)])
-        );
+        counter.add_texts("é\nfoo bar".as_bytes(), &[0, 6, 6, 10]).unwrap();
+        assert_eq!(counter.totals, Totals { lines: 3, bytes: 10, chars: 9, words: 3, replaced: 0 });
+        assert_eq!(counted(counter), pairs(&[("\n", 1), (" bar", 1), ("foo", 1), ("é", 1)]));
     }
 
     #[test]
     fn offsets_outside_the_data_are_refused() {
         for offsets in [[0, 9], [-1, 2], [2, 1]] {
-            let message = counter(None)
-                .add_texts(b"abc", &offsets)
-                .unwrap_err()
-                .to_string();
+            let message = counter(None).add_texts(b"abc", &offsets).unwrap_err().to_string();
             assert!(message.contains("offsets must rise"), "{message}");
         }
         assert!(counter(None).add_texts(b"", &[]).is_ok());
@@ -551,114 +454,57 @@ mod tests {
     #[test]
     fn text_that_is_not_utf8_is_located() {
         let error = counter(None).add_lines(b"ab\ncd\xFFe\n").unwrap_err();
-        assert!(
-            matches!(error, Error::NotUtf8 { line: 1, column: 2 }),
-            "{error:?}"
-        );
-        let error = counter(None)
-            .add_texts(b"ab\n\xFF", &[0, 1, 4])
-            .unwrap_err();
-        assert!(
-            matches!(error, Error::NotUtf8 { line: 1, column: 2 }),
-            "{error:?}"
-        );
+        assert!(matches!(error, Error::NotUtf8 { line: 1, column: 2 }), "{error:?}");
+        let error = counter(None).add_texts(b"ab\n\xFF", &[0, 1, 4]).unwrap_err();
+        assert!(matches!(error, Error::NotUtf8 { line: 1, column: 2 }), "{error:?}");
         // A character that two texts share is broken in both.
-        let error = counter(None)
-            .add_texts("é".as_bytes(), &[0, 1, 2])
-            .unwrap_err();
-        assert!(
-            matches!(error, Error::NotUtf8 { line: 0, column: 0 }),
-            "{error:?}"
-        );
+        let error = counter(None).add_texts("é".as_bytes(), &[0, 1, 2]).unwrap_err();
+        assert!(matches!(error, Error::NotUtf8 { line: 0, column: 0 }), "{error:?}");
     }
 
     #[test]
     fn text_that_is_not_utf8_is_replaced_when_asked() {
         let mut counter = Counter::new(Pretokenizer::new(None).unwrap(), false, true, false);
         counter.add_lines(b"a\xFF\xFEb\n\xE2\x82\nc").unwrap();
-        assert_eq!(
-            counter.totals,
-            Totals {
-                lines: 3,
-                bytes: 12,
-                chars: 6,
-                words: 0,
-                replaced: 3
-            }
-        );
-        assert_eq!(
-            counted(counter),
-            pairs(&[("a\u{FFFD}\u{FFFD}b", 1), ("c", 1), ("\u{FFFD}", 1)])
-        );
+        assert_eq!(counter.totals, Totals { lines: 3, bytes: 12, chars: 6, words: 0, replaced: 3 });
+        assert_eq!(counted(counter), pairs(&[("a\u{FFFD}\u{FFFD}b", 1), ("c", 1), ("\u{FFFD}", 1)]));
     }
 
     #[test]
     fn nfc_composes() {
         let mut counter = Counter::new(Pretokenizer::new(None).unwrap(), true, false, false);
         counter.add_lines("e\u{301}\né\nabc".as_bytes()).unwrap();
-        assert_eq!(
-            counter.totals,
-            Totals {
-                lines: 3,
-                bytes: 7,
-                chars: 5,
-                words: 0,
-                replaced: 0
-            }
-        );
+        assert_eq!(counter.totals, Totals { lines: 3, bytes: 7, chars: 5, words: 0, replaced: 0 });
         assert_eq!(counted(counter), pairs(&[("abc", 1), ("é", 2)]));
     }
 
     #[test]
     fn words_follow_the_whitespace_rule() {
         let regex = fancy_regex::Regex::new(r"\w+|[^\w\s]+").unwrap();
-        for text in [
-            "",
-            "it's 5",
-            "  a--b  ",
-            "हिन्दी भाषा।",
-            "日本 x_y\u{A0}?!",
-            "👨‍👩‍👧 e\u{301}",
-        ] {
-            assert_eq!(
-                count_words(text),
-                regex.find_iter(text).count() as u64,
-                "{text:?}"
-            );
+        for text in ["", "it's 5", "  a--b  ", "हिन्दी भाषा।", "日本 x_y\u{A0}?!", "👨‍👩‍👧 e\u{301}"]
+        {
+            assert_eq!(count_words(text), regex.find_iter(text).count() as u64, "{text:?}");
         }
     }
 
     #[test]
     fn a_pattern_that_drops_text_is_refused() {
-        let message = counter(Some(r"\p{L}+"))
-            .add_lines(b"a b")
-            .unwrap_err()
-            .to_string();
+        let message = counter(Some(r"\p{L}+")).add_lines(b"a b").unwrap_err().to_string();
         assert!(message.contains(r#"does not match " ""#), "{message}");
     }
 
     #[test]
     fn nothing_counted_is_an_empty_array() {
         let (words, totals) = counter(None).finish();
-        assert_eq!(
-            words,
-            WordCounts {
-                bytes: vec![],
-                offsets: vec![0],
-                counts: vec![]
-            }
-        );
+        assert_eq!(words, WordCounts { bytes: vec![], offsets: vec![0], counts: vec![] });
         assert_eq!(totals, Totals::default());
     }
 
     fn pretoken() -> impl Strategy<Value = Vec<u8>> {
         // Few different bytes and lengths around every limit of the layout, zeros among them.
-        let length = prop::sample::select(vec![
-            1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 22, 23, 24, 25, 31, 32, 33, 70,
-        ]);
-        length.prop_flat_map(|length| {
-            prop::collection::vec(prop::sample::select(vec![0, 1, 0xFF]), length)
-        })
+        let length =
+            prop::sample::select(vec![1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 22, 23, 24, 25, 31, 32, 33, 70]);
+        length.prop_flat_map(|length| prop::collection::vec(prop::sample::select(vec![0, 1, 0xFF]), length))
     }
 
     proptest! {
@@ -690,9 +536,7 @@ mod tests {
         let mut counter = counter(Some(WHITESPACE));
         let mut other = self::counter(Some(WHITESPACE));
         for number in 0..50_000 {
-            counter
-                .add_lines(format!("{number} {number:030}").as_bytes())
-                .unwrap();
+            counter.add_lines(format!("{number} {number:030}").as_bytes()).unwrap();
             other.add_lines(format!("{number}").as_bytes()).unwrap();
         }
         other.merge(counter);
@@ -700,10 +544,6 @@ mod tests {
         let words = counted(other);
         assert_eq!(words.len(), 100_000);
         assert!(words.is_sorted_by(|a, b| a.0 < b.0));
-        assert!(
-            words
-                .iter()
-                .all(|(word, count)| *count == if word.starts_with(' ') { 1 } else { 2 })
-        );
+        assert!(words.iter().all(|(word, count)| *count == if word.starts_with(' ') { 1 } else { 2 }));
     }
 }

@@ -543,7 +543,9 @@ fn byte_ids(by_bytes: &FxHashMap<&[u8], u32>) -> Result<[u32; 256]> {
     let mut ids = [0; 256];
     for (byte, id) in (0..=u8::MAX).zip(&mut ids) {
         *id = *by_bytes.get([byte].as_slice()).ok_or_else(|| {
-            Error::Invalid(format!("the vocabulary has no token for the byte 0x{byte:02X}; all 256 are needed"))
+            Error::Invalid(format!(
+                "the vocabulary has no token for the byte 0x{byte:02X}; all 256 are needed"
+            ))
         })?;
     }
     Ok(ids)
@@ -692,7 +694,8 @@ mod tests {
         let mut ids: Vec<u32> = bytes.iter().map(|&byte| u32::from(byte)).collect();
         loop {
             let ranked = |i: &usize| pairs.iter().position(|pair| *pair == (ids[*i], ids[i + 1]));
-            let best = (0..ids.len().saturating_sub(1)).filter(|i| ranked(i).is_some()).min_by_key(|i| ranked(i));
+            let best =
+                (0..ids.len().saturating_sub(1)).filter(|i| ranked(i).is_some()).min_by_key(|i| ranked(i));
             let Some(at) = best else { return ids };
             ids[at] = encoder.ranks.merge(ids[at], ids[at + 1], 0, 0) as u32;
             ids.remove(at + 1);

@@ -1,22 +1,39 @@
 //! The door to Python: buffers in, buffers out. Nothing else in the core knows Python.
 
 use crate::choose::{Admission, Window};
-use crate::encode::{self, Rules, Stop, Text, Tokens};
-use crate::error::Error;
-use crate::split::Pretokenizer;
+use crate::counts;
+use crate::error::{Error, Result};
+use crate::split::{PRESETS, Pretokenizer};
 use crate::train::{Counted, Goal, Language, Measure, Settings, Step, train as learn};
-use pyo3::buffer::{Element, PyBuffer};
+use crate::unicode::UNICODE_VERSION;
+use pyo3::buffer::{Element, PyBuffer, PyUntypedBuffer};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
-use std::sync::atomic::AtomicBool;
+use pyo3::types::{PyBytes, PyDict};
 use std::time::{Duration, Instant};
+
+mod encode;
+
+pyo3::create_exception!(
+    pairity._core,
+    NotUtf8Error,
+    PyValueError,
+    "Text that is not UTF-8. `line` counts from 0 within the batch, `column` is a byte offset in that line."
+);
 
 impl From<Error> for PyErr {
     fn from(error: Error) -> PyErr {
         match error {
             Error::Interrupted => PyKeyboardInterrupt::new_err(()),
-            other => PyValueError::new_err(other.to_string()),
+            Error::NotUtf8 { line, column } => Python::attach(|py| {
+                let raised = NotUtf8Error::new_err(error.to_string());
+                let value = raised.value(py);
+                match value.setattr("line", line).and_then(|()| value.setattr("column", column)) {
+                    Ok(()) => raised,
+                    Err(other) => other,
+                }
+            }),
+            Error::Invalid(message) => PyValueError::new_err(message),
         }
     }
 }
@@ -173,181 +190,162 @@ fn train<'py>(
     Ok((columns(py, &trained.steps), PyBytes::new(py, &steps), PyBytes::new(py, &held), trained.exhausted))
 }
 
-/// Which special tokens to look for; made once for a set and kept by the caller.
-#[pyclass(frozen, module = "pairity._core")]
-struct Specials(encode::Specials);
+/// The bytes of any contiguous buffer, whatever its elements. SAFETY: as for [`slice`].
+fn bytes_of(buffer: &PyUntypedBuffer) -> PyResult<&[u8]> {
+    if !buffer.is_c_contiguous() {
+        return Err(PyValueError::new_err("buffers must be contiguous"));
+    }
+    if buffer.len_bytes() == 0 {
+        return Ok(&[]);
+    }
+    Ok(unsafe { std::slice::from_raw_parts(buffer.buf_ptr().cast(), buffer.len_bytes()) })
+}
 
-#[pymethods]
-impl Specials {
-    #[new]
-    fn new(tokens: Vec<(String, u32)>) -> PyResult<Self> {
-        Ok(Self(encode::Specials::new(&tokens)?))
+/// Text is counted in pieces of about this size, with a look at Ctrl-C between them. Even a pattern that the regex
+/// engine runs takes no more than about 100 ms for one.
+const PIECE: usize = 1 << 18;
+
+#[pyclass(module = "pairity._core")]
+struct Counter(Option<counts::Counter>);
+
+impl Counter {
+    fn open(&mut self) -> PyResult<&mut counts::Counter> {
+        self.0.as_mut().ok_or_else(|| PyValueError::new_err("this counter is finished: make a new one"))
+    }
+
+    fn take(&mut self) -> PyResult<counts::Counter> {
+        self.open()?;
+        Ok(self.0.take().expect("just seen to be open"))
     }
 }
 
-fn rules<'s>(allowed: Option<&'s Specials>, disallowed: Option<&'s Specials>) -> Rules<'s> {
-    Rules { allowed: allowed.map(|specials| &specials.0), disallowed: disallowed.map(|specials| &specials.0) }
-}
-
-/// A `str` (without lone surrogates) or `bytes`, not copied.
-fn text<'t>(given: &'t Bound<'_, PyAny>) -> PyResult<Text<'t>> {
-    if let Ok(text) = given.cast::<PyString>() {
-        return Ok(Text::Str(text.to_str()?));
-    }
-    Ok(Text::Bytes(given.cast::<PyBytes>()?.as_bytes()))
-}
-
-/// Runs `work` without the GIL; it is told when Python wants to raise (Ctrl-C), and that is then raised.
-fn detached<T: Send>(
-    py: Python<'_>,
-    work: impl FnOnce(&mut (dyn FnMut() -> bool + Send)) -> crate::error::Result<T> + Send,
-) -> PyResult<T> {
-    let mut raised: Option<PyErr> = None;
-    let outcome = py.detach(|| {
-        work(&mut || {
-            raised = Python::attach(|py| py.check_signals()).err();
-            raised.is_some()
-        })
-    });
-    match raised {
-        Some(error) => Err(error),
-        None => Ok(outcome?),
-    }
-}
-
-fn tokens(bytes: &PyBuffer<u8>, offsets: &PyBuffer<i64>) -> PyResult<Tokens> {
-    Ok(Tokens::new(slice(bytes)?.to_vec(), slice(offsets)?.to_vec())?)
-}
-
-/// Two u32 for every id; the largest number twice where there is no pair.
-fn pairs<'py>(py: Python<'py>, origins: &[Option<(u32, u32)>]) -> Bound<'py, PyBytes> {
-    let flat = origins.iter().flat_map(|pair| pair.map_or([u32::MAX; 2], |(left, right)| [left, right]));
-    PyBytes::new(py, &little_endian(flat.map(u32::to_le_bytes)))
-}
-
-#[pyclass(frozen, module = "pairity._core")]
-struct Encoder {
-    encoder: encode::Encoder,
-    special: Vec<u32>,
+/// Where the piece of whole lines that starts at `start` ends.
+fn piece_end(block: &[u8], start: usize) -> usize {
+    let rest = &block[(start + PIECE).min(block.len())..];
+    let after_newline = rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |newline| newline + 1);
+    block.len() - rest.len() + after_newline
 }
 
 #[pymethods]
-impl Encoder {
+impl Counter {
     #[new]
-    #[pyo3(signature = (pattern, token_bytes, token_offsets, merges, special, *, nfc=false, whole_pretokens=false))]
-    #[allow(clippy::too_many_arguments)]
-    fn new(
-        py: Python<'_>,
-        pattern: Option<&str>,
-        token_bytes: PyBuffer<u8>,
-        token_offsets: PyBuffer<i64>,
-        merges: PyBuffer<u32>,
-        special: Vec<u32>,
-        nfc: bool,
-        whole_pretokens: bool,
-    ) -> PyResult<Self> {
+    #[pyo3(signature = (pattern, *, nfc=false, replace_invalid=false, count_words=false))]
+    fn new(pattern: Option<&str>, nfc: bool, replace_invalid: bool, count_words: bool) -> PyResult<Self> {
         let pretokenizer = Pretokenizer::new(pattern)?;
-        let tokens = tokens(&token_bytes, &token_offsets)?;
-        let (merges, rest) = slice(&merges)?.as_chunks();
-        if !rest.is_empty() {
-            return Err(PyValueError::new_err("merges come in threes: left, right, new"));
+        Ok(Self(Some(counts::Counter::new(pretokenizer, nfc, replace_invalid, count_words))))
+    }
+
+    fn add_lines(&mut self, py: Python<'_>, block: &[u8]) -> PyResult<()> {
+        let counter = self.open()?;
+        let mut start = 0;
+        while start < block.len() {
+            let end = piece_end(block, start);
+            py.detach(|| counter.add_lines(&block[start..end])).map_err(|error| match error {
+                Error::NotUtf8 { line, column } => {
+                    let before = block[..start].iter().filter(|byte| **byte == b'\n').count();
+                    Error::NotUtf8 { line: line + before as u64, column }
+                }
+                other => other,
+            })?;
+            py.check_signals()?;
+            start = end;
         }
-        let make = || encode::Encoder::new(pretokenizer, nfc, tokens, &special, merges, whole_pretokens);
-        let encoder = py.detach(make)?;
-        Ok(Self { encoder, special })
+        Ok(())
     }
 
-    #[pyo3(signature = (text, *, allowed=None, disallowed=None))]
-    fn encode(
-        &self,
-        text: &Bound<'_, PyAny>,
-        allowed: Option<&Specials>,
-        disallowed: Option<&Specials>,
-    ) -> PyResult<Vec<u32>> {
-        let (py, text, rules) = (text.py(), self::text(text)?, rules(allowed, disallowed));
-        detached(py, |asked| {
-            let flag = AtomicBool::new(false);
-            ids(&self.encoder, rules, text, &mut Stop::new(asked, &flag))
-        })
-    }
-
-    #[pyo3(signature = (texts, *, allowed=None, disallowed=None, threads=1))]
-    fn encode_batch(
-        &self,
+    fn add_texts(
+        &mut self,
         py: Python<'_>,
-        texts: Vec<Bound<'_, PyAny>>,
-        allowed: Option<&Specials>,
-        disallowed: Option<&Specials>,
-        threads: usize,
-    ) -> PyResult<Vec<Vec<u32>>> {
-        let texts = texts.iter().map(text).collect::<PyResult<Vec<_>>>()?;
-        let rules = rules(allowed, disallowed);
-        let work = |text: Text, stop: &mut Stop| ids(&self.encoder, rules, text, stop);
-        detached(py, |asked| encode::batch(&texts, threads, asked, work))
+        data: &Bound<'_, PyAny>,
+        offsets: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let counter = self.open()?;
+        let (data, offsets) = (PyUntypedBuffer::get(data)?, PyUntypedBuffer::get(offsets)?);
+        let data = bytes_of(&data)?;
+        let (offsets, rest) = bytes_of(&offsets)?.as_chunks();
+        if !rest.is_empty() {
+            return Err(PyValueError::new_err("offsets must be int64: their size is no multiple of 8 bytes"));
+        }
+        let offsets: Vec<i64> = offsets.iter().map(|offset| i64::from_le_bytes(*offset)).collect();
+        let mut first = 0;
+        while first + 1 < offsets.len() {
+            let full = offsets[first].saturating_add(PIECE as i64);
+            let last = offsets[first + 1..].iter().position(|offset| *offset >= full);
+            let last = last.map_or(offsets.len() - 1, |more| first + 1 + more);
+            py.detach(|| counter.add_texts(data, &offsets[first..=last])).map_err(|error| match error {
+                Error::NotUtf8 { line, column } => Error::NotUtf8 { line: line + first as u64, column },
+                other => other,
+            })?;
+            py.check_signals()?;
+            first = last;
+        }
+        Ok(())
     }
 
-    /// How many ids every text has, as int64.
-    #[pyo3(signature = (texts, *, allowed=None, disallowed=None, threads=1))]
-    fn count<'py>(
-        &self,
-        py: Python<'py>,
-        texts: Vec<Bound<'py, PyAny>>,
-        allowed: Option<&Specials>,
-        disallowed: Option<&Specials>,
-        threads: usize,
-    ) -> PyResult<Bound<'py, PyBytes>> {
-        let texts = texts.iter().map(text).collect::<PyResult<Vec<_>>>()?;
-        let rules = rules(allowed, disallowed);
-        let work = |text: Text, stop: &mut Stop| {
-            let mut count = 0_i64;
-            self.encoder.encode(text, rules, stop, &mut |ids| count += ids.len() as i64)?;
-            Ok(count)
-        };
-        let counts = detached(py, |asked| encode::batch(&texts, threads, asked, work))?;
-        Ok(PyBytes::new(py, &little_endian(counts.into_iter().map(i64::to_le_bytes))))
+    fn merge(&mut self, py: Python<'_>, other: &mut Self) -> PyResult<()> {
+        let counter = self.open()?;
+        let other = other.take()?;
+        py.detach(|| counter.merge(other));
+        Ok(())
     }
 
-    fn decode<'py>(&self, py: Python<'py>, ids: Vec<u32>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py.detach(|| self.encoder.decode(&ids))?;
-        Ok(PyBytes::new(py, &bytes))
-    }
-
-    /// The pair that each token is made of when its bytes are encoded.
-    fn origins<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let origins = py.detach(|| self.encoder.origins(&self.special));
-        pairs(py, &origins)
+    fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<CountedColumns<'py>> {
+        let counter = self.take()?;
+        let (words, totals, offsets, counts) = py.detach(|| {
+            let (words, totals) = counter.finish();
+            let offsets = little_endian(words.offsets.iter().map(|offset| offset.to_le_bytes()));
+            let counts = little_endian(words.counts.iter().map(|count| count.to_le_bytes()));
+            (words, totals, offsets, counts)
+        });
+        let named = PyDict::new(py);
+        named.set_item("lines", totals.lines)?;
+        named.set_item("bytes", totals.bytes)?;
+        named.set_item("chars", totals.chars)?;
+        named.set_item("words", totals.words)?;
+        named.set_item("replaced", totals.replaced)?;
+        let [bytes, offsets, counts] =
+            [&words.bytes, &offsets, &counts].map(|column| PyBytes::new(py, column));
+        Ok((bytes, offsets, counts, named))
     }
 }
 
-fn ids(
-    encoder: &encode::Encoder,
-    rules: Rules,
-    text: Text,
-    stop: &mut Stop,
-) -> crate::error::Result<Vec<u32>> {
-    let mut ids = Vec::new();
-    encoder.encode(text, rules, stop, &mut |some| ids.extend_from_slice(some))?;
-    Ok(ids)
-}
+type CountedColumns<'py> =
+    (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyDict>);
 
-/// The pair that each token is made of when the ids are the ranks, as in a table without merges.
 #[pyfunction]
-fn origins_by_rank<'py>(
-    py: Python<'py>,
-    token_bytes: PyBuffer<u8>,
-    token_offsets: PyBuffer<i64>,
-    special: Vec<u32>,
-) -> PyResult<Bound<'py, PyBytes>> {
-    let tokens = tokens(&token_bytes, &token_offsets)?;
-    let origins = py.detach(|| encode::origins_by_rank(&tokens, &special))?;
-    Ok(pairs(py, &origins))
+#[pyo3(signature = (pattern, text, *, strict=false))]
+fn pretokenize<'t>(
+    py: Python<'_>,
+    pattern: Option<&str>,
+    text: &'t str,
+    strict: bool,
+) -> PyResult<Vec<&'t str>> {
+    let pretokenizer = Pretokenizer::new(pattern)?;
+    let pretokens = py.detach(|| -> Result<_> {
+        let mut pretokens = Vec::new();
+        let mut keep = |pretoken| pretokens.push(pretoken);
+        if strict {
+            pretokenizer.split_strict(text, &mut keep)?;
+        } else {
+            pretokenizer.split(text, &mut keep)?;
+        }
+        Ok(pretokens)
+    })?;
+    Ok(pretokens)
 }
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<Specials>()?;
-    module.add_class::<Encoder>()?;
+    let patterns = PyDict::new(module.py());
+    for preset in PRESETS {
+        patterns.set_item(preset.name, (preset.pattern, preset.single_digits))?;
+    }
+    module.add("PATTERNS", patterns)?;
+    module.add("UNICODE_VERSION", UNICODE_VERSION)?;
+    module.add("NotUtf8Error", module.py().get_type::<NotUtf8Error>())?;
+    module.add_class::<Counter>()?;
+    module.add_function(wrap_pyfunction!(pretokenize, module)?)?;
     module.add_function(wrap_pyfunction!(train, module)?)?;
-    module.add_function(wrap_pyfunction!(origins_by_rank, module)?)?;
+    encode::register(module)?;
     Ok(())
 }

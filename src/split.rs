@@ -10,9 +10,7 @@ use std::sync::Arc;
 use fancy_regex::{CompileError, Regex};
 
 use crate::error::{Error, Result};
-use crate::unicode::{
-    Classes, LETTER, LOWER, MARK, NEWLINE, NUMBER, SPACE, UNCASED, UPPER, classes,
-};
+use crate::unicode::{Classes, LETTER, LOWER, MARK, NEWLINE, NUMBER, SPACE, UNCASED, UPPER, classes};
 
 /// A pre-tokenizer known by name: its pattern, and the variant in which every number character stands alone.
 pub struct Preset {
@@ -45,11 +43,7 @@ macro_rules! gpt4 {
 }
 macro_rules! gpt2 {
     ($numbers:literal) => {
-        concat!(
-            r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+|",
-            $numbers,
-            r"| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-        )
+        concat!(r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+|", $numbers, r"| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
     };
 }
 
@@ -64,31 +58,11 @@ pub const WHITESPACE_SINGLE_DIGITS: &str = r"\p{N}| ?[^\s\p{N}]+|\s+(?!\S)|\s+";
 pub const NONE_SINGLE_DIGITS: &str = r"\p{N}|[^\p{N}]+";
 
 pub const PRESETS: [Preset; 5] = [
-    Preset {
-        name: "gpt4o",
-        pattern: Some(GPT4O),
-        single_digits: GPT4O_SINGLE_DIGITS,
-    },
-    Preset {
-        name: "gpt4",
-        pattern: Some(GPT4),
-        single_digits: GPT4_SINGLE_DIGITS,
-    },
-    Preset {
-        name: "gpt2",
-        pattern: Some(GPT2),
-        single_digits: GPT2_SINGLE_DIGITS,
-    },
-    Preset {
-        name: "whitespace",
-        pattern: Some(WHITESPACE),
-        single_digits: WHITESPACE_SINGLE_DIGITS,
-    },
-    Preset {
-        name: "none",
-        pattern: None,
-        single_digits: NONE_SINGLE_DIGITS,
-    },
+    Preset { name: "gpt4o", pattern: Some(GPT4O), single_digits: GPT4O_SINGLE_DIGITS },
+    Preset { name: "gpt4", pattern: Some(GPT4), single_digits: GPT4_SINGLE_DIGITS },
+    Preset { name: "gpt2", pattern: Some(GPT2), single_digits: GPT2_SINGLE_DIGITS },
+    Preset { name: "whitespace", pattern: Some(WHITESPACE), single_digits: WHITESPACE_SINGLE_DIGITS },
+    Preset { name: "none", pattern: None, single_digits: NONE_SINGLE_DIGITS },
 ];
 
 /// Cuts text into pre-tokens. Cheap to clone.
@@ -176,10 +150,7 @@ fn for_each_match<'t>(
                 lower_first(&error),
             ))
         })?;
-        visit(
-            &text[done..found.start()],
-            &text[found.start()..found.end()],
-        )?;
+        visit(&text[done..found.start()], &text[found.start()..found.end()])?;
         done = found.end();
     }
     visit(&text[done..], "")
@@ -221,23 +192,17 @@ fn explain(pattern: &str, error: &fancy_regex::Error) -> Error {
 /// The engine hands parts of a pattern to another one, whose errors count from the start of the part.
 fn locate(pattern: &str, error: &regex_syntax::Error) -> (Option<usize>, String) {
     let (part, offset, reason) = match error {
-        regex_syntax::Error::Parse(error) => (
-            error.pattern(),
-            error.span().start.offset,
-            lower_first(error.kind()),
-        ),
-        regex_syntax::Error::Translate(error) => (
-            error.pattern(),
-            error.span().start.offset,
-            lower_first(error.kind()),
-        ),
+        regex_syntax::Error::Parse(error) => {
+            (error.pattern(), error.span().start.offset, lower_first(error.kind()))
+        }
+        regex_syntax::Error::Translate(error) => {
+            (error.pattern(), error.span().start.offset, lower_first(error.kind()))
+        }
         other => return (None, lower_first(other)),
     };
     // The part comes back with the names of its classes in lower case.
     let (lower, part_lower) = (pattern.to_ascii_lowercase(), part.to_ascii_lowercase());
-    let mut places = lower
-        .match_indices(&part_lower)
-        .map(|(start, _)| start + offset);
+    let mut places = lower.match_indices(&part_lower).map(|(start, _)| start + offset);
     match (places.next(), places.next()) {
         (Some(place), None) => (Some(place), reason),
         _ => (None, format!("in `{part}`: {reason}")),
@@ -331,37 +296,16 @@ const GPT2_RULES: Rules = Rules {
     cut_after_newlines: false,
     ..GPT4_RULES
 };
-const WHITESPACE_RULES: Rules = Rules {
-    contractions: Contractions::None,
-    word: Word::Without(SPACE),
-    ..GPT2_RULES
-};
+const WHITESPACE_RULES: Rules =
+    Rules { contractions: Contractions::None, word: Word::Without(SPACE), ..GPT2_RULES };
 
 static KNOWN: [(&str, Rules); 9] = [
     (GPT4O, GPT4O_RULES),
-    (
-        GPT4O_SINGLE_DIGITS,
-        Rules {
-            most_numbers: 1,
-            ..GPT4O_RULES
-        },
-    ),
+    (GPT4O_SINGLE_DIGITS, Rules { most_numbers: 1, ..GPT4O_RULES }),
     (GPT4, GPT4_RULES),
-    (
-        GPT4_SINGLE_DIGITS,
-        Rules {
-            most_numbers: 1,
-            ..GPT4_RULES
-        },
-    ),
+    (GPT4_SINGLE_DIGITS, Rules { most_numbers: 1, ..GPT4_RULES }),
     (GPT2, GPT2_RULES),
-    (
-        GPT2_SINGLE_DIGITS,
-        Rules {
-            most_numbers: 1,
-            ..GPT2_RULES
-        },
-    ),
+    (GPT2_SINGLE_DIGITS, Rules { most_numbers: 1, ..GPT2_RULES }),
     (WHITESPACE, WHITESPACE_RULES),
     (
         WHITESPACE_SINGLE_DIGITS,
@@ -386,17 +330,11 @@ static KNOWN: [(&str, Rules); 9] = [
 
 impl Rules {
     fn of(pattern: &str) -> Option<&'static Self> {
-        KNOWN
-            .iter()
-            .find(|(known, _)| *known == pattern)
-            .map(|(_, rules)| rules)
+        KNOWN.iter().find(|(known, _)| *known == pattern).map(|(_, rules)| rules)
     }
 
     fn scan<'t>(&self, text: &'t str, emit: &mut impl FnMut(&'t str)) {
-        let scanner = Scanner {
-            text: text.as_bytes(),
-            classes: classes(),
-        };
+        let scanner = Scanner { text: text.as_bytes(), classes: classes() };
         let mut start = 0;
         while start < text.len() {
             let end = self.end(&scanner, start);
@@ -458,11 +396,7 @@ impl Rules {
 
         if first & NOT_SYMBOL == 0 || is_space && second.is_some_and(|f| f & NOT_SYMBOL == 0) {
             let mut end = scanner.run(second_start, |f| f & NOT_SYMBOL == 0);
-            while scanner
-                .text
-                .get(end)
-                .is_some_and(|byte| self.after_symbols.contains(byte))
-            {
+            while scanner.text.get(end).is_some_and(|byte| self.after_symbols.contains(byte)) {
                 end += 1;
             }
             return end;
@@ -519,11 +453,7 @@ impl Scanner<'_> {
             return None;
         };
         let fold = |byte: &u8| {
-            if any_case {
-                byte.to_ascii_lowercase()
-            } else {
-                *byte
-            }
+            if any_case { byte.to_ascii_lowercase() } else { *byte }
         };
         let first = rest.first()?;
         match (fold(first), rest.get(1).map(fold)) {
@@ -565,10 +495,7 @@ impl Scanner<'_> {
             if flags & CAN_START_WORD == 0 {
                 if flags & LOWER != 0 {
                     let end = self.run(end + length, |f| f & CAN_END_WORD != 0);
-                    return CasedBody {
-                        end,
-                        ends_with_e: true,
-                    };
+                    return CasedBody { end, ends_with_e: true };
                 }
                 break;
             }
@@ -578,15 +505,9 @@ impl Scanner<'_> {
             }
         }
         if after_last_both > at {
-            CasedBody {
-                end: after_last_both,
-                ends_with_e: true,
-            }
+            CasedBody { end: after_last_both, ends_with_e: true }
         } else {
-            CasedBody {
-                end,
-                ends_with_e: false,
-            }
+            CasedBody { end, ends_with_e: false }
         }
     }
 
@@ -630,18 +551,13 @@ mod tests {
 
     fn cut(pretokenizer: &Pretokenizer, text: &str) -> Vec<String> {
         let mut pieces = Vec::new();
-        pretokenizer
-            .split_strict(text, &mut |piece| pieces.push(piece.to_owned()))
-            .unwrap();
+        pretokenizer.split_strict(text, &mut |piece| pieces.push(piece.to_owned())).unwrap();
         pieces
     }
 
     fn cut_by(pattern: &str, text: &str) -> Vec<String> {
         let pretokenizer = Pretokenizer::new(Some(pattern)).unwrap();
-        assert!(
-            matches!(pretokenizer.0, Method::Scan(_)),
-            "no scanner for {pattern}"
-        );
+        assert!(matches!(pretokenizer.0, Method::Scan(_)), "no scanner for {pattern}");
         cut(&pretokenizer, text)
     }
 
@@ -653,16 +569,9 @@ mod tests {
                     Default::default();
             }
             let engine = ENGINES.with_borrow_mut(|engines| {
-                engines
-                    .entry(pattern)
-                    .or_insert_with(|| Pretokenizer::regex(pattern).unwrap())
-                    .clone()
+                engines.entry(pattern).or_insert_with(|| Pretokenizer::regex(pattern).unwrap()).clone()
             });
-            assert_eq!(
-                cut_by(pattern, text),
-                cut(&engine, text),
-                "{text:?} by {pattern}"
-            );
+            assert_eq!(cut_by(pattern, text), cut(&engine, text), "{text:?} by {pattern}");
         }
     }
 
@@ -817,9 +726,7 @@ mod tests {
 
     #[test]
     fn scanners_agree_on_every_short_text() {
-        let pieces = [
-            " ", "\n", "\r", "\t", "a", "A", "'", "s", "ſ", "/", "!", "\u{301}", "ก", "ǅ", "1",
-        ];
+        let pieces = [" ", "\n", "\r", "\t", "a", "A", "'", "s", "ſ", "/", "!", "\u{301}", "ก", "ǅ", "1"];
         for first in pieces {
             for second in pieces {
                 for third in pieces {
@@ -856,32 +763,17 @@ mod tests {
 
     #[test]
     fn other_presets_cut() {
-        assert_eq!(
-            cut_by(GPT4, "I'Ma Ab12\r\n\n x"),
-            ["I", "'M", "a", " Ab", "12", "\r\n\n", " x"]
-        );
-        assert_eq!(
-            cut_by(GPT2, "I'm i'M  12345!\n"),
-            ["I", "'m", " i", "'", "M", " ", " 12345", "!", "\n"]
-        );
-        assert_eq!(
-            cut_by(WHITESPACE, "a1!  b\t\tc"),
-            ["a1!", " ", " b", "\t", "\t", "c"]
-        );
+        assert_eq!(cut_by(GPT4, "I'Ma Ab12\r\n\n x"), ["I", "'M", "a", " Ab", "12", "\r\n\n", " x"]);
+        assert_eq!(cut_by(GPT2, "I'm i'M  12345!\n"), ["I", "'m", " i", "'", "M", " ", " 12345", "!", "\n"]);
+        assert_eq!(cut_by(WHITESPACE, "a1!  b\t\tc"), ["a1!", " ", " b", "\t", "\t", "c"]);
     }
 
     #[test]
     fn single_digits_stand_alone() {
-        assert_eq!(
-            cut_by(GPT4O_SINGLE_DIGITS, "in 1999"),
-            ["in", " ", "1", "9", "9", "9"]
-        );
+        assert_eq!(cut_by(GPT4O_SINGLE_DIGITS, "in 1999"), ["in", " ", "1", "9", "9", "9"]);
         assert_eq!(cut_by(GPT4_SINGLE_DIGITS, "in 1९"), ["in", " ", "1", "९"]);
         assert_eq!(cut_by(GPT2_SINGLE_DIGITS, "in 19"), ["in", " 1", "9"]);
-        assert_eq!(
-            cut_by(WHITESPACE_SINGLE_DIGITS, "in a1b  2"),
-            ["in", " a", "1", "b", " ", " ", "2"]
-        );
+        assert_eq!(cut_by(WHITESPACE_SINGLE_DIGITS, "in a1b  2"), ["in", " a", "1", "b", " ", " ", "2"]);
         assert_eq!(cut_by(NONE_SINGLE_DIGITS, "in a 12"), ["in a ", "1", "2"]);
     }
 
@@ -894,9 +786,8 @@ mod tests {
 
     #[test]
     fn presets_are_the_known_patterns() {
-        let patterns = PRESETS
-            .iter()
-            .flat_map(|preset| preset.pattern.into_iter().chain([preset.single_digits]));
+        let patterns =
+            PRESETS.iter().flat_map(|preset| preset.pattern.into_iter().chain([preset.single_digits]));
         assert!(patterns.eq(KNOWN.iter().map(|(pattern, _)| *pattern)));
     }
 
@@ -904,15 +795,10 @@ mod tests {
     fn text_between_matches_is_kept_or_refused() {
         let letters = Pretokenizer::new(Some(r"\p{L}+")).unwrap();
         let mut pieces = Vec::new();
-        letters
-            .split("..ab, cd!", &mut |piece| pieces.push(piece))
-            .unwrap();
+        letters.split("..ab, cd!", &mut |piece| pieces.push(piece)).unwrap();
         assert_eq!(pieces, ["..", "ab", ", ", "cd", "!"]);
 
-        let message = letters
-            .split_strict("ab, cd", &mut |_| ())
-            .unwrap_err()
-            .to_string();
+        let message = letters.split_strict("ab, cd", &mut |_| ()).unwrap_err().to_string();
         assert!(message.contains(r#"does not match ", ""#), "{message}");
     }
 
@@ -932,10 +818,7 @@ mod tests {
             ("ab|[a-", "    ab|[a-\n          ^\n"),
             (r"é+|\p{Nonsense}", "    é+|\\p{Nonsense}\n       ^\n"),
             ("a\n(?<", "    a\\n(?<\n        ^\n"),
-            (
-                r"(?!a)\p{Nonsense}+",
-                "    (?!a)\\p{Nonsense}+\n         ^\n",
-            ),
+            (r"(?!a)\p{Nonsense}+", "    (?!a)\\p{Nonsense}+\n         ^\n"),
         ] {
             let message = Pretokenizer::new(Some(pattern)).unwrap_err().to_string();
             assert!(message.contains(shown), "{message}");
@@ -945,10 +828,7 @@ mod tests {
     #[test]
     fn too_much_back_tracking_is_an_error() {
         let slow = Pretokenizer::new(Some("(a|b|ab)*(?=c)|.")).unwrap();
-        let message = slow
-            .split(&"ab".repeat(60), &mut |_| ())
-            .unwrap_err()
-            .to_string();
+        let message = slow.split(&"ab".repeat(60), &mut |_| ()).unwrap_err().to_string();
         assert!(message.contains("Make the pattern simpler"), "{message}");
     }
 }

@@ -83,10 +83,7 @@ impl Classes {
         let (code_point, length) = match first {
             0..0xE0 => ((lead & 0x1F) << 6 | low_bits(1), 2),
             0xE0..0xF0 => ((lead & 0x0F) << 12 | low_bits(1) << 6 | low_bits(2), 3),
-            _ => (
-                (lead & 0x07) << 18 | low_bits(1) << 12 | low_bits(2) << 6 | low_bits(3),
-                4,
-            ),
+            _ => ((lead & 0x07) << 18 | low_bits(1) << 12 | low_bits(2) << 6 | low_bits(3), 4),
         };
         (self.flags[code_point], length)
     }
@@ -96,15 +93,13 @@ impl Classes {
 fn ranges(class: &str) -> Vec<(char, char)> {
     let parsed = regex_syntax::parse(class).expect("the classes above are valid");
     match parsed.into_kind() {
-        HirKind::Class(Class::Unicode(class)) => class
-            .iter()
-            .map(|range| (range.start(), range.end()))
-            .collect(),
+        HirKind::Class(Class::Unicode(class)) => {
+            class.iter().map(|range| (range.start(), range.end())).collect()
+        }
         // A class of ASCII characters only, such as [\r\n], is parsed as a class of bytes.
-        HirKind::Class(Class::Bytes(class)) => class
-            .iter()
-            .map(|range| (range.start().into(), range.end().into()))
-            .collect(),
+        HirKind::Class(Class::Bytes(class)) => {
+            class.iter().map(|range| (range.start().into(), range.end().into())).collect()
+        }
         other => unreachable!("{class} is a class, not {other:?}"),
     }
 }
@@ -118,14 +113,8 @@ mod tests {
         for (flag, class) in DEFINITIONS {
             let regex = fancy_regex::Regex::new(&format!("^{class}$")).unwrap();
             for character in ('\0'..=char::MAX).step_by(7).chain('\0'..='\u{3000}') {
-                let expected = regex
-                    .is_match(character.encode_utf8(&mut [0; 4]) as &str)
-                    .unwrap();
-                assert_eq!(
-                    classes().of(character) & flag != 0,
-                    expected,
-                    "{character:?} in {class}"
-                );
+                let expected = regex.is_match(character.encode_utf8(&mut [0; 4]) as &str).unwrap();
+                assert_eq!(classes().of(character) & flag != 0, expected, "{character:?} in {class}");
             }
         }
     }
@@ -144,11 +133,7 @@ mod tests {
 
     #[test]
     fn tables_are_of_the_stated_version() {
-        assert_eq!(
-            classes().of('\u{A7DA}'),
-            UPPER | WORD,
-            "new in Unicode 16.0"
-        );
+        assert_eq!(classes().of('\u{A7DA}'), UPPER | WORD, "new in Unicode 16.0");
         assert_eq!(classes().of('\u{A7CE}'), 0, "new in Unicode 17.0");
     }
 }
