@@ -12,6 +12,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::time::{Duration, Instant};
 
+mod encode;
+
 pyo3::create_exception!(
     pairity._core,
     NotUtf8Error,
@@ -344,5 +346,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Counter>()?;
     module.add_function(wrap_pyfunction!(pretokenize, module)?)?;
     module.add_function(wrap_pyfunction!(train, module)?)?;
+    encode::register(module)?;
     Ok(())
 }
