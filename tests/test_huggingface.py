@@ -129,6 +129,13 @@ def test_ratios(texts):
     assert learned == theirs(train, dev, merges, ratios=ratios)
 
 
+def test_classical_with_the_same_ties(texts):
+    """ParityBpeTrainer's global phase is classical BPE, and breaks ties as we do."""
+    train, dev, merges = texts
+    learned, _ = ours(train, dev, merges, global_merges=None)
+    assert learned == theirs(train, dev, merges, global_merges=merges)
+
+
 def test_classical_up_to_the_order_of_ties(texts):
     """BpeTrainer breaks ties by ids. Pairs of equal count may change places, and no more than that may differ."""
     train, dev, merges = texts
@@ -145,4 +152,4 @@ def test_classical_up_to_the_order_of_ties(texts):
         assert other[first] in tied, "the first difference is not a tie"
     before_last_tie = int(np.searchsorted(-counts.astype(np.int64), -int(counts[-1])))
     apart = {left + right for left, right in learned[:before_last_tie]} - {left + right for left, right in other}
-    assert len(apart) <= merges // 500, "a tie may cut a token in another way, and so cost a few tokens"
+    assert len(apart) <= merges // 200, "a tie may cut a token in another way, and so cost a few tokens"
