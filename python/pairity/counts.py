@@ -299,10 +299,10 @@ def count(
 ) -> Counts:
     """Count the pre-tokens of every language in `sources` (what a SOURCE may be: see `pairity.sources`).
 
-    Counts made before may stand among the sources; several of them are summed. `errors="replace"` reads bytes
-    that are not UTF-8 as U+FFFD and counts them in `replaced`. With `languages` only these are counted: others
-    found in a folder end in `left_out`, others named one by one are an error. `progress(done, total, what)` is
-    called with bytes of the files as they are on disk, and the language at work.
+    Counts made before may stand among the sources; several of them are summed. `errors="replace"` reads
+    bytes that are not UTF-8 as U+FFFD and counts them in `replaced`. With `languages` only these are counted:
+    others found in a folder end in `left_out`, others named one by one are an error.
+    `progress(done, total, what)` gets bytes of the files as they are on disk, and the language at work.
     """
     _check_split(split)
     if errors not in ("strict", "replace"):
