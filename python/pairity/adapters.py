@@ -2,7 +2,8 @@
 
     open_tokenizer("out/")                       a folder that pairity or transformers wrote
     open_tokenizer("gpt-4o=tiktoken:o200k_base") a name of your choice before any spec
-    open_tokenizer("llama3/tokenizer.model")     SentencePiece and tiktoken files share this suffix: the content decides
+    open_tokenizer("llama3/tokenizer.model")     SentencePiece and tiktoken files share this suffix: the
+    content decides
 
 No BOS, EOS or other special token is ever added, and nothing is truncated or padded.
 """
@@ -33,8 +34,8 @@ Offsets = npt.NDArray[np.int64]
 class TokenizerLike(Protocol):
     """What the evaluation needs. A class of your own with these five members can be judged too.
 
-    Two further members are used where they exist: `pretoken_counts(lines) -> array | None` (for the floor that a
-    pre-tokenizer sets) and `dev_digests: {language: sha256}` (for the leak guard).
+    Two further members are used where they exist: `pretoken_counts(lines) -> array | None` (for the floor
+    that a pre-tokenizer sets) and `dev_digests: {language: sha256}` (for the leak guard).
     """
 
     @property
@@ -49,7 +50,9 @@ class TokenizerLike(Protocol):
     def decode(self, ids: Sequence[int]) -> str | bytes: ...
 
     def token_bytes(self, token: int) -> bytes | None:
-        """The bytes a token stands for; None for unknown and special tokens, which stand for no text of their own."""
+        """The bytes a token stands for; None for unknown and special tokens, which stand for no text of
+        their own.
+        """
 
 
 def open_tokenizer(spec: Any, *, name: str | None = None, threads: int | None = None) -> TokenizerLike:
@@ -58,11 +61,12 @@ def open_tokenizer(spec: Any, *, name: str | None = None, threads: int | None = 
     `spec` is one of
     - a folder of pairity or transformers, or a `tokenizer.json` (BPE, Unigram, WordPiece, WordLevel),
     - `hf:NAME`: from the Hugging Face hub (the only spec, beside `tiktoken:NAME`, that may use the network),
-    - `tiktoken:NAME`, or a file of tiktoken ranks; where the file name does not tell which pre-tokenizer pattern goes
+    - `tiktoken:NAME`, or a file of tiktoken ranks; where the file name does not tell which pre-tokenizer
+      pattern goes
       with it, put it after an at sign: `ranks.tiktoken@cl100k`, or `ranks.tiktoken@REGEX`,
     - `sentencepiece:FILE` or a `*.model` file; a `tekken.json` of Mistral,
-    - a tokenizer object of pairity, tokenizers, transformers, tiktoken or sentencepiece, or a `TokenizerLike`.
-    `NAME=SPEC` gives it a name; so does the argument `name`, which wins.
+    - a tokenizer object of pairity, tokenizers, transformers, tiktoken or sentencepiece, or a
+    `TokenizerLike`. `NAME=SPEC` gives it a name; so does the argument `name`, which wins.
     """
     if not isinstance(spec, str | Path):
         return _wrap(spec, name, threads)
@@ -99,8 +103,8 @@ def _open_path(text: str, name: str | None, threads: int | None) -> TokenizerLik
     if ".model" in path.name:
         return _open_sentencepiece(path, own_name, threads)
     raise PairityError(
-        f"{path} is not a tokenizer that pairity can read. Give a folder, a tokenizer.json, a *.tiktoken or *.model "
-        "file, 'tiktoken:NAME', 'sentencepiece:FILE' or 'hf:NAME'."
+        f"{path} is not a tokenizer that pairity can read. Give a folder, a tokenizer.json, a *.tiktoken or "
+        "*.model file, 'tiktoken:NAME', 'sentencepiece:FILE' or 'hf:NAME'."
     )
 
 
@@ -116,13 +120,15 @@ def _open_folder(folder: Path, name: str, threads: int | None) -> TokenizerLike:
     if (folder / "tokenizer.model").exists():
         return _open_path(str(folder / "tokenizer.model"), name, threads)
     raise PairityError(
-        f"no tokenizer in {folder}: it has neither tokenizer.json, tokenizer_config.json nor tokenizer.model. "
+        f"no tokenizer in {folder}: no tokenizer.json, tokenizer_config.json or tokenizer.model. "
         "Name the file itself, or the folder that holds one of these."
     )
 
 
 def _wrap(tokenizer: Any, name: str | None, threads: int | None) -> TokenizerLike:
-    """A tokenizer object, recognised by what it can do or by the package it comes from (none is imported for this)."""
+    """A tokenizer object, recognised by what it can do or by the package it comes from (none is imported for
+    this).
+    """
     if isinstance(tokenizer, TokenizerLike):
         return tokenizer if name is None or name == tokenizer.name else _Renamed(tokenizer, name)
     kind = type(tokenizer)
@@ -138,8 +144,8 @@ def _wrap(tokenizer: Any, name: str | None, threads: int | None) -> TokenizerLik
     if hasattr(tokenizer, "convert_ids_to_tokens"):
         return _from_transformers(tokenizer, name or str(tokenizer.name_or_path or "transformers"))
     raise PairityError(
-        f"cannot use a {kind.__module__}.{kind.__qualname__} as a tokenizer: it has no encode_lines, decode and "
-        "token_bytes (see pairity.adapters.TokenizerLike)."
+        f"cannot use a {kind.__module__}.{kind.__qualname__} as a tokenizer: it has no encode_lines, decode "
+        "and token_bytes (see pairity.adapters.TokenizerLike)."
     )
 
 
@@ -213,7 +219,7 @@ class _Renamed(_Adapter):
         return None if count is None else count(lines)
 
 
-# ---------------------------------------------------------------------------------------------------------- pairity
+# ------------------------------------------------------------ pairity
 
 
 class PairityTokenizer(_Adapter):
@@ -244,7 +250,7 @@ class PairityTokenizer(_Adapter):
         return None if split is None else np.array([len(split(line)) for line in lines], dtype=np.int64)
 
 
-# ----------------------------------------------------------------------------------------------------- Hugging Face
+# ------------------------------------------------------------ Hugging Face
 
 
 class HuggingFaceTokenizer(_Adapter):
@@ -297,7 +303,9 @@ def _open_tokenizer_json(path: Path, name: str) -> TokenizerLike:
 
 
 def _recorded_digests(path: Path) -> dict[str, str]:
-    """The dev digests that pairity wrote beside a tokenizer.json, so that the leak guard works on plain files too."""
+    """The dev digests that pairity wrote beside a tokenizer.json, so that the leak guard works on plain
+    files too.
+    """
     if not path.exists():
         return {}
     try:
@@ -412,9 +420,19 @@ def _from_transformers(tokenizer: Any, name: str) -> TokenizerLike:
     return TransformersTokenizer(tokenizer, name)
 
 
-# --------------------------------------------------------------------------------------------------------- tiktoken
+# ------------------------------------------------------------ tiktoken
 
-_CL100K = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
+_CL100K = "|".join(
+    [
+        r"'(?i:[sdmt]|ll|ve|re)",
+        r"[^\r\n\p{L}\p{N}]?+\p{L}+",
+        r"\p{N}{1,3}",
+        r" ?[^\s\p{L}\p{N}]++[\r\n]*",
+        r"\s*[\r\n]",
+        r"\s+(?!\S)",
+        r"\s+",
+    ]
+)
 _GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 _UPPER, _LOWER, _ENDINGS = (
     r"\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}",
@@ -432,8 +450,19 @@ _O200K = "|".join(
         r"\s+",
     ]
 )
-_LLAMA3 = rf"{_ENDINGS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{{1,3}}| ?[^\s\p{{L}}\p{{N}}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-# The pre-tokenizer patterns that belong to published files of ranks, by a part of the file's (or its folder's) name.
+_LLAMA3 = "|".join(
+    [
+        _ENDINGS,
+        r"[^\r\n\p{L}\p{N}]?\p{L}+",
+        r"\p{N}{1,3}",
+        r" ?[^\s\p{L}\p{N}]+[\r\n]*",
+        r"\s*[\r\n]+",
+        r"\s+(?!\S)",
+        r"\s+",
+    ]
+)
+# The pre-tokenizer patterns that belong to published files of ranks, by a part of the file's (or its
+# folder's) name.
 TIKTOKEN_PATTERNS = {
     "o200k": _O200K,
     "cl100k": _CL100K,
@@ -454,10 +483,14 @@ class TiktokenTokenizer(_Adapter):
     def __init__(self, encoding: Any, name: str, threads: int | None, vocab_size: int | None = None) -> None:
         super().__init__(name, int(vocab_size or encoding.n_vocab))
         self._encoding = encoding
-        self._threads = threads or 8
+        self._threads = threads or 1
         self._special = {encoding.encode_single_token(token) for token in encoding.special_tokens_set}
 
     def encode_lines(self, lines: list[str]) -> tuple[Ids, Offsets]:
+        if (
+            self._threads == 1
+        ):  # tiktoken hands lines to its threads one by one: for short lines that costs more
+            return _joined(self._encoding.encode_ordinary(line) for line in lines)
         return _joined(self._encoding.encode_ordinary_batch(lines, num_threads=self._threads))
 
     def decode(self, ids: Sequence[int]) -> bytes:
@@ -469,7 +502,7 @@ class TiktokenTokenizer(_Adapter):
     def pretoken_counts(self, lines: list[str]) -> npt.NDArray[np.int64] | None:
         regex = importlib.import_module("regex")  # tiktoken itself needs it
         pattern = regex.compile(self._encoding._pat_str)
-        return np.array([sum(1 for _ in pattern.finditer(line)) for line in lines], dtype=np.int64)
+        return np.array([len(pattern.findall(line)) for line in lines], dtype=np.int64)
 
 
 def _open_tiktoken_name(encoding: str, name: str, threads: int | None) -> TokenizerLike:
@@ -484,13 +517,15 @@ def _open_tiktoken_name(encoding: str, name: str, threads: int | None) -> Tokeni
         return TiktokenTokenizer(tiktoken.get_encoding(encoding), name, threads)
     except Exception as error:
         raise PairityError(
-            f"tiktoken could not get the ranks of {encoding!r} ({type(error).__name__}). Without a network, give the "
-            f"file itself ({encoding}.tiktoken), or install the package litellm, which carries the common ones."
+            f"tiktoken could not get the ranks of {encoding!r} ({type(error).__name__}). Without a network, "
+            f"give the file itself ({encoding}.tiktoken), or install the package litellm, which carries it."
         ) from error
 
 
 def _ranks_in_litellm(encoding: str) -> Path | None:
-    """The package litellm carries copies of OpenAI's ranks under tiktoken's cache names (the SHA-1 of the address)."""
+    """The package litellm carries copies of OpenAI's ranks under tiktoken's cache names (the SHA-1 of the
+    address).
+    """
     package = importlib.util.find_spec("litellm")
     if package is None or not package.submodule_search_locations or not encoding.endswith("_base"):
         return None
@@ -577,11 +612,13 @@ def _open_tekken(path: Path, name: str, threads: int | None) -> TokenizerLike:
     return _from_ranks(path, ranks, str(config["pattern"]), name, threads, vocab_size=size)
 
 
-# ---------------------------------------------------------------------------------------------------- SentencePiece
+# ------------------------------------------------------------ SentencePiece
 
 
 class SentencePieceTokenizer(_Adapter):
-    """A `sentencepiece.SentencePieceProcessor`: Unigram or BPE over characters, with or without byte fallback."""
+    """A `sentencepiece.SentencePieceProcessor`: Unigram or BPE over characters, with or without byte
+    fallback.
+    """
 
     def __init__(self, processor: Any, name: str, threads: int | None) -> None:
         super().__init__(name, int(processor.vocab_size()))

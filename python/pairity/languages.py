@@ -1,12 +1,12 @@
 """What is known about a language: its name, family, script, resource level, and the paper's two sets.
 
-The facts stand in `languages.csv`: the table of languages of the parity-aware BPE paper (30 and 60 languages),
-followed by the other languages of FLORES-200. Three things differ from the printed table on purpose:
-Latvian is Baltic and Tamil's script is Brahmic (slips in print), and Croatian is added as the 60th language,
-because the table prints 59 rows; its resource level is not stated and so "unknown".
+The facts stand in `languages.csv`: the table of languages of the parity-aware BPE paper (30 and 60
+languages), followed by the other languages of FLORES-200. Three things differ from the printed table on
+purpose: Latvian is Baltic and Tamil's script is Brahmic (slips in print), and Croatian is added as the 60th
+language, because the table prints 59 rows; its resource level is not stated and so "unknown".
 
-A language is known by the code the user gave it. Aliases (`fil_Latn` is FLORES+'s code for `tgl_Latn`) serve to look up
-facts and to point at a likely mistake; no code is ever renamed in silence.
+A language is known by the code the user gave it. Aliases (`fil_Latn` is FLORES+'s code for `tgl_Latn`) serve
+to look up facts and to point at a likely mistake; no code is ever renamed in silence.
 """
 
 from __future__ import annotations
@@ -88,7 +88,8 @@ class Language:
 
 
 def language(code: str) -> Language:
-    """Facts about `code`. An unknown code is no error: its script is read from the suffix, the rest is "unknown".
+    """Facts about `code`. An unknown code is no error: its script is read from the suffix, the rest is
+    "unknown".
 
     >>> language("kat_Geor").name, language("fil_Latn").name, language("xyz_Cyrl").script
     ('Georgian', 'Filipino', 'Cyrillic')
