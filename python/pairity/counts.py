@@ -58,7 +58,7 @@ class Pretokenization:
         """From what a user says: a name or a pattern of their own."""
         if normalize not in (None, "nfc"):
             raise PairityError(f"normalize must be 'nfc' or None, not {normalize!r}.")
-        return cls(pretokenizers.pattern(pretokenizer, digits=digits), normalize)
+        return cls(pretokenizers.pattern_of(pretokenizer, digits=digits), normalize)
 
     @property
     def hash(self) -> str:
