@@ -24,8 +24,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pairity import _core, corpus, pretokenizers
+from pairity import _core, corpus
 from pairity.errors import PairityError
+from pairity.pretokenizers import pattern_of
 from pairity.sources import COUNTS_COLUMNS, CountsInput, TextInput, resolve
 
 Split = Literal["train", "dev"]
@@ -58,7 +59,7 @@ class Pretokenization:
         """From what a user says: a name or a pattern of their own."""
         if normalize not in (None, "nfc"):
             raise PairityError(f"normalize must be 'nfc' or None, not {normalize!r}.")
-        return cls(pretokenizers.pattern(pretokenizer, digits=digits), normalize)
+        return cls(pattern_of(pretokenizer, digits=digits), normalize)
 
     @property
     def hash(self) -> str:

@@ -1,5 +1,5 @@
-"""What pairity raises when what it was given cannot be used."""
+"""The one exception that a user's mistake raises."""
 
 
 class PairityError(ValueError):
-    """A mistake in what the user gave; the message names it and says what to do."""
+    """What was given cannot be used; the message names it and says what to do."""
