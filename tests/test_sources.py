@@ -35,11 +35,23 @@ def refused(sources: object, *parts: str) -> None:
 
 
 def test_a_folder_gives_its_languages_sorted_by_name(tmp_path: Path) -> None:
-    for name in ("tel_Telu.txt", "deu_Latn.jsonl.zst", "eng_Latn.txt.gz", "fra_Latn/b.txt", "fra_Latn/a.jsonl.gz"):
+    for name in (
+        "tel_Telu.txt",
+        "deu_Latn.jsonl.zst",
+        "eng_Latn.txt.gz",
+        "fra_Latn/b.txt",
+        "fra_Latn/a.jsonl.gz",
+    ):
         write(tmp_path / name)
     pq.write_table(pa.table({"text": ["x"]}), tmp_path / "ben_Beng.parquet")
     found = resolve(tmp_path)
-    assert [part.language for part in found.inputs] == ["ben_Beng", "deu_Latn", "eng_Latn", "fra_Latn", "tel_Telu"]
+    assert [part.language for part in found.inputs] == [
+        "ben_Beng",
+        "deu_Latn",
+        "eng_Latn",
+        "fra_Latn",
+        "tel_Telu",
+    ]
     files = {part.language: [(f.path.name, f.kind, f.codec) for f in part.files] for part in found.inputs}
     assert files["ben_Beng"] == [("ben_Beng.parquet", "parquet", None)]
     assert files["deu_Latn"] == [("deu_Latn.jsonl.zst", "jsonl", "zstd")]
@@ -51,7 +63,9 @@ def test_a_folder_gives_its_languages_sorted_by_name(tmp_path: Path) -> None:
 def test_named_languages_keep_the_order_given(tmp_path: Path) -> None:
     for name in ("b.txt", "a.txt", "parts/2.txt", "parts/1.txt"):
         write(tmp_path / name)
-    found = resolve([f"zul_Latn={tmp_path}/b.txt", f"afr_Latn={tmp_path}/parts/*.txt", f"mal_Mlym={tmp_path}/parts"])
+    found = resolve(
+        [f"zul_Latn={tmp_path}/b.txt", f"afr_Latn={tmp_path}/parts/*.txt", f"mal_Mlym={tmp_path}/parts"]
+    )
     assert [part.language for part in found.inputs] == ["zul_Latn", "afr_Latn", "mal_Mlym"]
     assert all(part.named for part in found.inputs)
     assert [file.path.name for file in found.inputs[1].files] == ["1.txt", "2.txt"]
@@ -66,7 +80,9 @@ def test_a_mapping_takes_paths_lists_of_paths_and_lines(tmp_path: Path) -> None:
     assert isinstance(found.inputs[4], CountsInput)
 
 
-def test_a_path_with_an_equals_sign_is_a_path_where_it_exists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_with_an_equals_sign_is_a_path_where_it_exists(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "x=y" / "eng_Latn.txt")
     assert languages("x=y") == ["eng_Latn"]
@@ -86,10 +102,16 @@ def test_hidden_names_are_passed_over_and_documentation_is_noted(tmp_path: Path)
         write(tmp_path / name)
     found = resolve(tmp_path)
     assert [part.language for part in found.inputs] == ["eng_Latn"]
-    assert [Path(note.split(" is ")[0]).name for note in found.notes] == ["LICENSE", "README.md", "README.txt"]
+    assert [Path(note.split(" is ")[0]).name for note in found.notes] == [
+        "LICENSE",
+        "README.md",
+        "README.txt",
+    ]
 
 
-@pytest.mark.parametrize("name", ["tel_Telu.csv", "tel_Telu.txt.bz2", "tel_Telu", "tel_Telu.parquet.gz", "x.json"])
+@pytest.mark.parametrize(
+    "name", ["tel_Telu.csv", "tel_Telu.txt.bz2", "tel_Telu", "tel_Telu.parquet.gz", "x.json"]
+)
 def test_other_files_in_a_folder_are_an_error(tmp_path: Path, name: str) -> None:
     write(tmp_path / "eng_Latn.txt")
     write(tmp_path / name)
@@ -122,7 +144,9 @@ def test_a_text_beside_its_compressed_copy_is_an_error(tmp_path: Path) -> None:
 
 def test_a_missing_path_shows_what_is_near(tmp_path: Path) -> None:
     write(tmp_path / "train" / "eng_Latn.txt.gz")
-    refused(f"{tmp_path}/trian", "no such file or folder", f"{tmp_path}/trian", f"Did you mean {tmp_path}/train?")
+    refused(
+        f"{tmp_path}/trian", "no such file or folder", f"{tmp_path}/trian", f"Did you mean {tmp_path}/train?"
+    )
     refused(f"eng_Latn={tmp_path}/train/eng_latn.txt", "eng_latn.txt", f"{tmp_path}/train/eng_Latn.txt.gz")
     refused(f"eng_Latn={tmp_path}/trian/x/eng.txt", f"Did you mean {tmp_path}/train?")
     refused(f"eng_Latn={tmp_path}/zzz/*.txt", "no file matches", "zzz/*.txt", "Check the name")
@@ -172,7 +196,9 @@ def test_broken_parquet_is_named(tmp_path: Path) -> None:
     refused(tmp_path, str(path), "broken Parquet")
 
 
-@pytest.mark.parametrize("source", [3, b"bytes", {"eng_Latn": 3}, {"eng_Latn": b"bytes"}, {3: ["x"]}, "eng_Latn="])
+@pytest.mark.parametrize(
+    "source", [3, b"bytes", {"eng_Latn": 3}, {"eng_Latn": b"bytes"}, {3: ["x"]}, "eng_Latn="]
+)
 def test_what_is_no_source(source: object) -> None:
     with pytest.raises(PairityError):
         resolve(source)
