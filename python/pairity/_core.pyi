@@ -93,6 +93,9 @@ class Encoder:
 def origins_by_rank(token_bytes: Buffer, token_offsets: Buffer, special: Sequence[int]) -> bytes:
     """The same for a table without merges, where the id is the rank of what two tokens join to."""
 
+def first_unmatched(pattern: str) -> str | None:
+    """A text that the pattern does not match all of, if one is found among all characters."""
+
 _Counted = tuple[Buffer, Buffer, Buffer]
 _Columns = tuple[Buffer, Buffer, Buffer, Buffer]
 

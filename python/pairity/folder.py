@@ -134,16 +134,22 @@ def _plain(value: Any) -> Any:
     """Numbers of numpy as JSON has them."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
-    raise PairityError(f"the record of a tokenizer must be plain data for JSON; {value!r} is {type(value).__name__}.")
+    raise PairityError(
+        f"the record of a tokenizer must be plain data for JSON; {value!r} is {type(value).__name__}."
+    )
 
 
 def read_json(file: Path) -> dict[str, Any]:
     try:
         contents = json.loads(file.read_bytes())
     except FileNotFoundError:
-        raise PairityError(f"there is no {file}. A tokenizer is a folder with a tokenizer.json, or that file.") from None
+        raise PairityError(
+            f"there is no {file}. A tokenizer is a folder with a tokenizer.json, or that file."
+        ) from None
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise PairityError(f"{file} is damaged, it is not JSON: {error}. Get the file again, or save it anew.") from None
+        raise PairityError(
+            f"{file} is damaged, it is not JSON: {error}. Get the file again, or save it anew."
+        ) from None
     if not isinstance(contents, dict):
         raise PairityError(f"{file} is damaged: it holds a {type(contents).__name__}, not an object.")
     return contents

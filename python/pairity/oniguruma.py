@@ -70,9 +70,7 @@ def _translated(pattern: str) -> str:
     pieces: list[str] = []
     depth = 0  # of character classes
     for piece in _PIECE.findall(pattern):
-        if piece == "[:" and not depth:
-            depth += 1
-        elif piece == "[":
+        if (piece == "[:" and not depth) or piece == "[":
             depth += 1
         elif piece == "]" and depth:
             depth -= 1
@@ -127,7 +125,9 @@ def _compare(ours: str, theirs: str) -> None:
             raise PairityError(str(error)) from None
         found = [text for text, _ in split.pre_tokenize_str(probe)]
         if found != expected:
-            unlike = next((pair for pair in zip(expected, found, strict=False) if pair[0] != pair[1]), ("", ""))
+            unlike = next(
+                (pair for pair in zip(expected, found, strict=False) if pair[0] != pair[1]), ("", "")
+            )
             raise PairityError(
                 f"the pattern {ours!r} cannot be given to Hugging Face: its regex engine (Oniguruma) cuts {unlike[1]!r} "
                 f"where ours cuts {unlike[0]!r}."

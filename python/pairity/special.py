@@ -24,7 +24,9 @@ def checked(tokens: Iterable[str]) -> tuple[str, ...]:
         try:
             token.encode()
         except UnicodeEncodeError:
-            raise PairityError(f"the special token {token!r} has a lone surrogate, which is no text.") from None
+            raise PairityError(
+                f"the special token {token!r} has a lone surrogate, which is no text."
+            ) from None
         seen[token] = None
     return tuple(seen)
 

@@ -83,8 +83,8 @@ class Tokenizer:
         try:
             self._encoder = _core.Encoder(
                 pattern,
-                *self._buffers(),
-                np.ascontiguousarray(self._merges).reshape(-1),
+                *self.buffers(),
+                np.ascontiguousarray(self._merges).reshape(-1).data,
                 sorted(specials.values()),
                 nfc=normalize == "nfc",
                 whole_pretokens=whole_pretokens,
@@ -299,7 +299,9 @@ class Tokenizer:
         chosen = frozenset(names)
         if unknown := chosen - self._special_tokens.keys():
             have = ", ".join(map(repr, self._special_tokens)) or "none"
-            raise PairityError(f"{min(unknown)!r} is not a special token of this tokenizer, which has {have}.")
+            raise PairityError(
+                f"{min(unknown)!r} is not a special token of this tokenizer, which has {have}."
+            )
         return chosen
 
     def _matcher(self, names: frozenset[str]) -> _core.Specials | None:
@@ -409,6 +411,17 @@ class Tokenizer:
         if found is None:
             raise PairityError(f"{token!r} is not a token of this vocabulary.")
         return found
+
+    def origins(self) -> npt.NDArray[np.uint32]:
+        """For every id the two tokens that its token is made of when its bytes are encoded, whatever the merges
+        list; 0xFFFFFFFF twice for bytes, special tokens, and tokens that merging never gives."""
+        return np.frombuffer(self._encoder.origins(), np.uint32).reshape(-1, 2)
+
+    def unmerged(self) -> list[int]:
+        """The ids of longer tokens that merging never gives. Training makes none; imported tables may have some."""
+        never = self.origins()[:, 0] == _NO_PAIR
+        specials = set(self._special_tokens.values())
+        return [i for i in np.flatnonzero(never).tolist() if len(self._tokens[i]) > 1 and i not in specials]
 
     def engine_merges(self) -> npt.NDArray[np.uint32]:
         """The merges as training numbers them: what a training run can go on from."""
@@ -542,24 +555,31 @@ class Tokenizer:
     def _settings(self) -> tuple[object, ...]:
         return (self._tokens, self._special_tokens, self._pattern, self._normalize, self._whole_pretokens)
 
-    def _buffers(self) -> tuple[bytes, npt.NDArray[np.int64]]:
+    def buffers(self) -> tuple[bytes, memoryview]:
         """All tokens end to end, and where each starts."""
         lengths = np.fromiter(map(len, self._tokens), np.int64, len(self._tokens))
-        return b"".join(self._tokens), np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        return b"".join(self._tokens), offsets.data
 
 
-def _table(tokens: Mapping[int, bytes], specials: Mapping[str, int], *, allow_holes: bool) -> tuple[bytes, ...]:
+def _table(
+    tokens: Mapping[int, bytes], specials: Mapping[str, int], *, allow_holes: bool
+) -> tuple[bytes, ...]:
     """Id -> bytes for all ids, or what is wrong with them."""
     ids: dict[bytes, int] = {}
     for token_id, token in tokens.items():
         if not token:
             raise PairityError(f"token {token_id} is empty.")
         if ids.setdefault(token, token_id) != token_id:
-            raise PairityError(f"tokens {ids[token]} and {token_id} are both {token!r}. One id a token, please.")
+            raise PairityError(
+                f"tokens {ids[token]} and {token_id} are both {token!r}. One id a token, please."
+            )
     named: dict[int, bytes] = dict(tokens)
     for name, token_id in specials.items():
         if token_id in named:
-            raise PairityError(f"id {token_id} is given to {named[token_id]!r} and to the special token {name!r}.")
+            raise PairityError(
+                f"id {token_id} is given to {named[token_id]!r} and to the special token {name!r}."
+            )
         named[token_id] = name.encode()
     if clash := _clash(specials, ids):
         raise PairityError(
@@ -597,7 +617,9 @@ def _rows(values: npt.ArrayLike, *, columns: int) -> npt.NDArray[np.uint32]:
     if given.size == 0:
         given = np.empty((0, columns), np.uint32)
     if given.ndim != 2 or given.shape[1] != columns or given.dtype.kind not in "iu":
-        raise PairityError(f"merges must be whole numbers in {columns} columns, not {given.dtype} {given.shape}.")
+        raise PairityError(
+            f"merges must be whole numbers in {columns} columns, not {given.dtype} {given.shape}."
+        )
     if given.size and (given.min() < 0 or given.max() >= _NO_PAIR):
         raise PairityError("a merge has an id out of range.")
     rows = given.astype(np.uint32)

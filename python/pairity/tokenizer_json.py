@@ -45,7 +45,13 @@ def write(tok: Tokenizer) -> dict[str, Any]:
         "truncation": None,
         "padding": None,
         "added_tokens": [
-            {"id": token_id, "content": name, **dict.fromkeys(_FLAGS, False), "normalized": False, "special": True}
+            {
+                "id": token_id,
+                "content": name,
+                **dict.fromkeys(_FLAGS, False),
+                "normalized": False,
+                "special": True,
+            }
             for name, token_id in sorted(tok.special_tokens.items(), key=lambda item: item[1])
         ],
         "normalizer": {"type": "NFC"} if tok.normalize == "nfc" else None,
@@ -149,7 +155,9 @@ def table(
 def _check_model(model: dict[str, Any]) -> None:
     kind = model.get("type", "BPE")
     if kind != "BPE":
-        raise PairityError(f"the model of this tokenizer.json is {kind}, not BPE: its ids do not come from merges.")
+        raise PairityError(
+            f"the model of this tokenizer.json is {kind}, not BPE: its ids do not come from merges."
+        )
     for option in ("continuing_subword_prefix", "end_of_word_suffix", "dropout", "byte_fallback"):
         if model.get(option):
             raise PairityError(
@@ -171,7 +179,9 @@ def _normalize(normalizer: dict[str, Any] | None) -> str | None:
 def _pattern(pre_tokenizer: dict[str, Any] | None) -> str | None:
     """The one regular expression that stands for the pre-tokenizers."""
     if pre_tokenizer is None:
-        raise PairityError("this tokenizer.json has no pre-tokenizer, so it is not byte-level, which is all that can be read.")
+        raise PairityError(
+            "this tokenizer.json has no pre-tokenizer, so it is not byte-level, which is all that can be read."
+        )
     steps = pre_tokenizer["pretokenizers"] if pre_tokenizer["type"] == "Sequence" else [pre_tokenizer]
     kinds = [step["type"] for step in steps]
     if kinds not in (["ByteLevel"], ["Split", "ByteLevel"]):
@@ -180,12 +190,16 @@ def _pattern(pre_tokenizer: dict[str, Any] | None) -> str | None:
         )
     byte_level = steps[-1]
     if byte_level.get("add_prefix_space", True):
-        raise PairityError("ByteLevel with add_prefix_space puts a space before every text, so text would not come back.")
+        raise PairityError(
+            "ByteLevel with add_prefix_space puts a space before every text, so text would not come back."
+        )
     uses_gpt2 = byte_level.get("use_regex", True)
     if len(steps) == 1:
         return _core.PATTERNS["gpt2"][0] if uses_gpt2 else None
     if uses_gpt2:
-        raise PairityError("a Split before a ByteLevel with a regex of its own cuts twice; one pattern cannot say that.")
+        raise PairityError(
+            "a Split before a ByteLevel with a regex of its own cuts twice; one pattern cannot say that."
+        )
     return _split_pattern(steps[0])
 
 
@@ -197,7 +211,9 @@ def _split_pattern(split: dict[str, Any]) -> str:
     known = any(pattern in patterns for patterns in _core.PATTERNS.values())
     # Known patterns match all text, so removing what lies between matches removes nothing.
     if (behavior, invert) != ("Isolated", False) and not (known and (behavior, invert) == ("Removed", True)):
-        raise PairityError(f"Split with behavior {behavior} and invert {invert} cannot be kept: only Isolated can.")
+        raise PairityError(
+            f"Split with behavior {behavior} and invert {invert} cannot be kept: only Isolated can."
+        )
     return pattern
 
 
@@ -211,4 +227,6 @@ def _check_added(token: dict[str, Any], normalize: str | None) -> None:
         if token.get(flag):
             raise PairityError(f"the added token {token['content']!r} sets {flag}, which cannot be kept.")
     if token.get("normalized") and normalize:
-        raise PairityError(f"the added token {token['content']!r} is looked for in normalised text, which cannot be kept.")
+        raise PairityError(
+            f"the added token {token['content']!r} is looked for in normalised text, which cannot be kept."
+        )
