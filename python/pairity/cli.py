@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from pairity import counts as counting
+from pairity import folder
 from pairity.errors import PairityError, PairityWarning
 from pairity.policy import Classical, Method, Parity
 from pairity.tokenizer import Tokenizer
@@ -182,7 +183,7 @@ def merge_command(counts: Sequence[str], output: Path) -> None:
 
 
 def print_counts(counts: counting.Counts, output: Path) -> None:
-    table = Table("language", *[{}.get(name, name) for name in ("lines", "bytes", "distinct", "pre-tokens")], box=None)
+    table = Table("language", "lines", "bytes", "distinct", "pre-tokens", box=None)
     for column in table.columns[1:]:
         column.justify = "right"
     for row in counts.summary():
@@ -267,7 +268,7 @@ def train_command(
         )
     elif window or ratio or ratios or global_merges != "0" or on == "train":
         raise PairityError("--method classical serves nobody: leave --global-merges, --window, --ratio and --on out.")
-    Tokenizer.check_folder(output, force=force)
+    folder.check_free(output, force=force)
     checkpoint = output.parent / f"{output.name}.checkpoint.parquet"
     if checkpoint.exists() and not resume:
         err.print(f"note: {checkpoint} is of a run that was cut short; --resume would go on with it")
@@ -390,7 +391,7 @@ def encode_command(tokenizer: Path, tokens: bool) -> None:
     found = Tokenizer.load(tokenizer)
     for line in sys.stdin.buffer:
         ids = found.encode(line.removesuffix(b"\n"))
-        shown = [repr(found.token_bytes(i).decode(errors="replace")) for i in ids] if tokens else map(str, ids)
+        shown = [repr(found.token_of(i).decode(errors="replace")) for i in ids] if tokens else map(str, ids)
         click.echo(" ".join(shown))
 
 
