@@ -315,11 +315,13 @@ def test_one_big_file_is_counted_by_all_threads(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(corpus, "BLOCK_BYTES", 100)
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"0123456789\n" * 1000))
     meeting = threading.Barrier(3, timeout=60)
+    met = threading.local()
     seen: list[int] = []
 
     def feed(language: str, block: corpus.Block) -> None:
-        if len(seen) < 3:
-            meeting.wait()  # is passed only when three threads have a block of the file at the same time
+        if not hasattr(met, "others"):
+            meeting.wait()  # passes only when three threads have a block of the file at the same time
+            met.others = True
         seen.append(block.first)
 
     inputs = corpus.resolve(tmp_path).inputs
@@ -397,6 +399,6 @@ def test_ctrl_c_ends_within_a_second(tmp_path: Path) -> None:
 
 
 def test_real_text_is_read_whole(shared: Path) -> None:
-    texts = corpus.read_texts(shared / "flores200" / "dev", languages=["eng_Latn", "tel_Telu"])
+    texts = corpus.read_texts(shared / "data" / "flores200" / "dev", languages=["eng_Latn", "tel_Telu"])
     assert {language: len(lines) for language, lines in texts.items()} == {"eng_Latn": 997, "tel_Telu": 997}
-    assert count(shared / "flores200" / "dev", languages=texts) == count(texts)
+    assert count(shared / "data" / "flores200" / "dev", languages=texts) == count(texts)

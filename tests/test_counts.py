@@ -290,7 +290,12 @@ def test_a_changed_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PairityError, match=r"counts\.parquet was changed .* tel_Telu"):
         Counts.load(path)
     metadata = json.loads(table.schema.metadata[b"pairity"])
-    for change, said in (({"format": 99}, "format 99"), ({"languages": None}, "metadata is broken")):
+    for change, said in (
+        ({"format": 99}, "format 99"),
+        ({"languages": None}, "metadata is broken"),
+        ({"split": "test"}, "split must be"),
+        ({"pretokenization": metadata["pretokenization"] | {"pattern": "x"}}, "the hash is not that of"),
+    ):
         pq.write_table(table.replace_schema_metadata({"pairity": json.dumps(metadata | change)}), path)
         with pytest.raises(PairityError, match=said):
             Counts.load(path)
@@ -436,7 +441,7 @@ def test_a_digest_is_of_the_content() -> None:
 
 
 def test_real_text(shared: Path, tmp_path: Path) -> None:
-    counts = count(shared / "flores200" / "dev", split="dev")
+    counts = count(shared / "data" / "flores200" / "dev", split="dev")
     assert len(counts) == 204
     assert {row.lines for row in counts.summary()} == {997}
     counts.save(tmp_path / "dev.parquet")
