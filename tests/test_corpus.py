@@ -167,10 +167,13 @@ def test_a_broken_file_says_how_far_it_was_read(tmp_path: Path) -> None:
 
 def test_broken_parquet_is_found(tmp_path: Path) -> None:
     path = tmp_path / "eng_Latn.parquet"
-    pq.write_table(pa.table({"text": [os.urandom(20).hex() for _ in range(1000)]}), path, compression="zstd")
-    data = bytearray(path.read_bytes())
-    data[100:2000] = bytes(1900)
-    path.write_bytes(data)
+    table = pa.table({"text": [f"text {n * n}" for n in range(1000)]})
+    pq.write_table(table, path, compression="none", use_dictionary=False, write_page_checksum=True)
+    whole = path.read_bytes()
+    assert len(corpus.read_texts(tmp_path)["eng_Latn"]) == 1000
+    path.write_bytes(whole.replace(b"text 81", b"text 82", 1))  # decodes well: only the checksum can tell
+    refused(tmp_path, str(path), "near row 1", "broken Parquet")
+    path.write_bytes(whole[:-100])
     refused(tmp_path, str(path), "broken Parquet")
 
 

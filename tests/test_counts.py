@@ -304,6 +304,17 @@ def test_a_changed_file_is_refused(tmp_path: Path) -> None:
         Counts.load(path)
 
 
+def test_one_flipped_bit_in_the_rows_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "counts.parquet"
+    count({"a": [f"word{n}" for n in range(2000)]}).save(path)
+    pretokens = pq.ParquetFile(path).metadata.row_group(0).column(1)
+    data = bytearray(path.read_bytes())
+    data[pretokens.data_page_offset + pretokens.total_compressed_size // 2] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(PairityError, match=r"counts\.parquet: broken Parquet file"):
+        Counts.load(path)
+
+
 def test_text_is_not_loaded_as_counts(tmp_path: Path) -> None:
     (tmp_path / "eng_Latn.txt").write_text("x")
     with pytest.raises(PairityError, match="holds no counts"):

@@ -190,6 +190,7 @@ class Counts(Mapping[str, LanguageCounts]):
                 use_dictionary=["language", "count"],
                 # Sorted neighbours share their beginnings: 3.7 bytes a row, against 5.6 with plain encoding.
                 column_encoding={"pretoken": "DELTA_BYTE_ARRAY"},
+                write_page_checksum=True,
             ) as writer:
                 for language, counts in self.items():
                     for table in _tables(language, counts, schema):
@@ -475,7 +476,7 @@ def _counts_of(part: CountsInput, how: Pretokenization, split: Split) -> Counts:
 
 def _read_file(path: Path, stated: Pretokenization | None, split: Split | None) -> Counts:
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
             table = file.read(columns=list(COUNTS_COLUMNS))
             stored = (file.schema_arrow.metadata or {}).get(METADATA_KEY)
     except (OSError, pa.ArrowException) as error:
