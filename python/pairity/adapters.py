@@ -177,7 +177,7 @@ def _joined(per_line: Iterable[Sequence[int]]) -> tuple[Ids, Offsets]:
 
 
 def _plain(ids: Sequence[int]) -> list[int]:
-    """A list of Python integers, which is what the libraries take; one that is given is passed on as it is."""
+    """A list of Python integers, which is what the libraries take; a list is passed on as it is."""
     return ids if isinstance(ids, list) else [int(token) for token in ids]
 
 
