@@ -398,6 +398,20 @@ class Tokenizer:
         """What every merge was learned for: a row for the start, then one a merge; kept in trace.parquet."""
         return self._trace
 
+    def steered_by(self, lines: Iterable[str]) -> bool:
+        """Whether these very lines were the dev text of a language when this tokenizer was trained."""
+        languages = self._record.get("languages", {}).values()
+        digests = {text["dev"]["digest"] for text in languages if "dev" in text}
+        if not digests:
+            return False
+        from pairity.counts import Pretokenization, count_lines
+
+        return count_lines(lines, Pretokenization(self._pattern, self._normalize)).digest() in digests
+
+    def pretokenize(self, text: str) -> list[str]:
+        """The pieces that no token crosses."""
+        return _core.pretokenize(self._pattern, text)
+
     def token_of(self, token_id: int) -> bytes:
         """The bytes of one id."""
         return self.decode_bytes([token_id])
