@@ -7,7 +7,7 @@ the old tokenizer or the new one, and a crash leaves no half of one.
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -159,16 +159,21 @@ def read_json(file: Path) -> dict[str, Any]:
     return contents
 
 
-def write(files: Mapping[str, Writer], target: Path, *, force: bool, stale: tuple[str, ...] = ()) -> None:
-    """Write all the files to the folder, or none. `stale` ones of an older tokenizer are removed."""
+def check_free(target: Path, names: Iterable[str] = ("tokenizer.json",), *, force: bool = False) -> None:
+    """Refuse a folder that holds a tokenizer already."""
     if target.exists() and not target.is_dir():
         raise PairityError(f"{target} is a file, and a tokenizer needs a folder. Choose another name.")
-    there = [name for name in files if (target / name).exists()]
+    there = [name for name in names if (target / name).exists()]
     if there and not force:
         raise PairityError(
-            f"{target} already holds a tokenizer ({there[0]}). Choose another folder, or replace it with "
-            "force."
+            f"{target} already holds a tokenizer ({there[0]}). Choose another folder, or replace it with --force "
+            "(force=True)."
         )
+
+
+def write(files: Mapping[str, Writer], target: Path, *, force: bool, stale: tuple[str, ...] = ()) -> None:
+    """Write all the files to the folder, or none. `stale` ones of an older tokenizer are removed."""
+    check_free(target, files, force=force)
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:

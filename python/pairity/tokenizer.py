@@ -74,10 +74,10 @@ class Tokenizer:
         self._normalize = normalize
         self._whole_pretokens = whole_pretokens
         self._record = dict(record or {})
-        if trace is not None and trace.num_rows != len(self._merges):
+        if trace is not None and trace.num_rows != len(self._merges) + 1:
             raise PairityError(
-                f"the trace has {trace.num_rows} rows for {len(self._merges)} merges; it needs one row a "
-                "merge."
+                f"the trace has {trace.num_rows} rows for {len(self._merges)} merges; it needs one for the start "
+                "and one a merge."
             )
         self._trace = trace
         try:
@@ -399,7 +399,7 @@ class Tokenizer:
 
     @property
     def trace(self) -> pa.Table | None:
-        """What every merge was learned for, one row a merge; kept in trace.parquet."""
+        """What every merge was learned for: a row for the start, then one a merge; kept in trace.parquet."""
         return self._trace
 
     def token_of(self, token_id: int) -> bytes:
@@ -481,7 +481,7 @@ class Tokenizer:
             whole_pretokens=self._whole_pretokens,
             allow_holes=True,
             record=self._record | {"truncated_from": self.vocab_size},
-            trace=None if self._trace is None else self._trace.slice(0, kept),
+            trace=None if self._trace is None else self._trace.slice(0, kept + 1),
         )
 
     def table(self) -> pa.Table:

@@ -1,0 +1,191 @@
+"""What is known about a language: its name, family, script, resource level, and the paper's two sets.
+
+The facts stand in `languages.csv`: the table of languages of the parity-aware BPE paper (30 and 60
+languages), followed by the other languages of FLORES-200. Three things differ from the printed table on
+purpose: Latvian is Baltic and Tamil's script is Brahmic (slips in print), and Croatian is added as the 60th
+language, because the table prints 59 rows; its resource level is not stated and so "unknown".
+
+A language is known by the code the user gave it. Aliases (`fil_Latn` is FLORES+'s code for `tgl_Latn`) serve
+to look up facts and to point at a likely mistake; no code is ever renamed in silence.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
+
+UNKNOWN = "unknown"
+
+# ISO 15924 code -> (script, script family), for codes that the table does not hold.
+_SCRIPTS = {
+    "Adlm": ("Adlam", "Adlam"),
+    "Arab": ("Perso-Arabic", "Perso-Arabic"),
+    "Armn": ("Armenian", "Armenian"),
+    "Beng": ("Bengali", "Brahmic"),
+    "Cans": ("Canadian Syllabics", "Canadian Syllabics"),
+    "Cher": ("Cherokee", "Cherokee"),
+    "Cyrl": ("Cyrillic", "Cyrillic"),
+    "Deva": ("Devanagari", "Brahmic"),
+    "Ethi": ("Ethiopic", "Ethiopic"),
+    "Geor": ("Georgian", "Georgian"),
+    "Grek": ("Greek", "Greek"),
+    "Gujr": ("Gujarati", "Brahmic"),
+    "Guru": ("Gurmukhi", "Brahmic"),
+    "Hang": ("Hangul", "CJK"),
+    "Hani": ("Hanzi", "CJK"),
+    "Hans": ("Hanzi", "CJK"),
+    "Hant": ("Hanzi", "CJK"),
+    "Hebr": ("Hebrew", "Hebrew"),
+    "Jpan": ("Kanji & Kana", "CJK"),
+    "Khmr": ("Khmer", "Khmer"),
+    "Knda": ("Kannada", "Brahmic"),
+    "Kore": ("Hangul", "CJK"),
+    "Laoo": ("Lao", "Lao"),
+    "Latn": ("Latin", "Latin"),
+    "Mlym": ("Malayalam", "Brahmic"),
+    "Mtei": ("Meitei Mayek", "Brahmic"),
+    "Mymr": ("Mon-Burmese", "Mon-Burmese"),
+    "Nkoo": ("N'Ko", "N'Ko"),
+    "Olck": ("Ol Chiki", "Ol Chiki"),
+    "Orya": ("Odia", "Brahmic"),
+    "Sinh": ("Sinhala", "Brahmic"),
+    "Syrc": ("Syriac", "Syriac"),
+    "Taml": ("Tamil", "Brahmic"),
+    "Telu": ("Telugu", "Brahmic"),
+    "Tfng": ("Tifinagh", "Tifinagh"),
+    "Thaa": ("Thaana", "Thaana"),
+    "Thai": ("Thai", "Thai"),
+    "Tibt": ("Tibetan", "Tibetan"),
+}
+_RIGHT_TO_LEFT = frozenset({"Adlm", "Arab", "Hebr", "Nkoo", "Rohg", "Syrc", "Thaa"})
+
+
+@dataclass(frozen=True)
+class Language:
+    """Facts about one language, under the code that was asked for."""
+
+    code: str
+    name: str
+    family: str = UNKNOWN
+    script: str = UNKNOWN
+    script_family: str = UNKNOWN
+    resource_level: str = UNKNOWN
+    in_30: bool = False
+    in_60: bool = False
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def script_code(self) -> str:
+        """The ISO 15924 part of the code: `Latn` of `eng_Latn`; empty when the code has none."""
+        return _script_code(self.code)
+
+    @property
+    def right_to_left(self) -> bool:
+        return self.script_code in _RIGHT_TO_LEFT
+
+
+def language(code: str) -> Language:
+    """Facts about `code`. An unknown code is no error: its script is read from the suffix, the rest is
+    "unknown".
+
+    >>> language("kat_Geor").name, language("fil_Latn").name, language("xyz_Cyrl").script
+    ('Georgian', 'Filipino', 'Cyrillic')
+    """
+    known = _table().get(canonical(code))
+    if known is not None:
+        return replace(known, code=code)
+    script, script_family = _SCRIPTS.get(_script_code(code), (UNKNOWN, UNKNOWN))
+    return Language(code=code, name=code, script=script, script_family=script_family)
+
+
+def is_known(code: str) -> bool:
+    """Whether the table holds `code` itself or as an alias."""
+    return canonical(code) in _table()
+
+
+def canonical(code: str) -> str:
+    """The FLORES-200 code of the same language: `fil_Latn` -> `tgl_Latn`; any other code as it is."""
+    return _aliases().get(code, code)
+
+
+def same_language(one: str, other: str) -> bool:
+    """Whether two codes stand for the same language under different names."""
+    return canonical(one) == canonical(other)
+
+
+def other_names(code: str, available: Iterable[str]) -> list[str]:
+    """Codes in `available` that are the same language under another name: the hint in an error message.
+
+    >>> other_names("fil_Latn", ["eng_Latn", "tgl_Latn"])
+    ['tgl_Latn']
+    """
+    return [other for other in available if other != code and same_language(code, other)]
+
+
+def by_name(name: str) -> str | None:
+    """The code of a language given by its English name, in any case; None when it is not known or not single.
+
+    >>> by_name("armenian"), by_name("Klingon")
+    ('hye_Armn', None)
+    """
+    return _names().get(name.casefold())
+
+
+def all_languages() -> list[Language]:
+    """Every language of the table, the paper's 60 first."""
+    return list(_table().values())
+
+
+def _script_code(code: str) -> str:
+    return code.split("_")[1] if "_" in code else ""
+
+
+@cache
+def _table() -> dict[str, Language]:
+    text = resources.files("pairity").joinpath("languages.csv").read_text(encoding="utf-8")
+    return {
+        row["code"]: Language(
+            code=row["code"],
+            name=row["name"],
+            family=row["family"],
+            script=row["script"],
+            script_family=row["script_family"],
+            resource_level=row["resource_level"],
+            in_30=row["in_30"] == "yes",
+            in_60=row["in_60"] == "yes",
+            aliases=tuple(row["aliases"].split()),
+        )
+        for row in csv.DictReader(text.splitlines())
+    }
+
+
+@cache
+def _aliases() -> dict[str, str]:
+    return {alias: entry.code for entry in _table().values() for alias in entry.aliases}
+
+
+# Names under which MorphScore v1 and v2 file their data, where they are not the table's own.
+_OTHER_NAMES = {
+    "kurdish": "kmr_Latn",
+    "mandarin": "zho_Hans",
+    "chinese": "zho_Hans",
+    "norwegian": "nob_Latn",
+    "tagalog": "tgl_Latn",
+    "azerbaijani": "azj_Latn",
+    "uzbek": "uzn_Latn",
+    "kirghiz": "kir_Cyrl",
+    "mongolian": "khk_Cyrl",
+    "pashto": "pbt_Arab",
+}
+
+
+@cache
+def _names() -> dict[str, str]:
+    return {entry.name.casefold(): entry.code for entry in _table().values()} | _OTHER_NAMES
+
+
+LANGUAGES_30: tuple[str, ...] = tuple(entry.code for entry in all_languages() if entry.in_30)
+LANGUAGES_60: tuple[str, ...] = tuple(entry.code for entry in all_languages() if entry.in_60)

@@ -1,0 +1,71 @@
+"""Bootstrap over aligned lines: every language and every tokenizer sees the SAME resampled line ids.
+
+A resample of n lines is a row of n counts (how often each line was drawn), so all sums of all resamples are
+one matrix product: counts (resamples x lines) @ columns (lines x columns).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from pairity.errors import PairityError
+
+Floats = npt.NDArray[np.float64]
+
+_BLOCK_BYTES = 1 << 26  # of resample counts at a time; a whole set smaller than four blocks is kept
+
+
+class Bootstrap:
+    """Draws resamples of lines. The same seed, number of lines and stream give the same resamples, always."""
+
+    def __init__(self, resamples: int, seed: int) -> None:
+        if resamples < 0:
+            raise PairityError(f"resamples must be 0 (no intervals) or more, got {resamples}.")
+        self.resamples = resamples
+        self._seed = seed
+        self._kept: dict[tuple[int, int], list[Floats]] = {}
+
+    def sums(self, columns: Floats, stream: int = 0) -> Floats:
+        """Sums over the lines of (lines x columns): row 0 over the lines as they are, then one row per
+        resample.
+
+        Languages that are not aligned pass a stream of their own, so that they are resampled independently.
+        """
+        lines = len(columns)
+        drawn = [block @ columns for block in self._blocks(lines, stream)]
+        return np.concatenate([columns.sum(axis=0, keepdims=True), *drawn])
+
+    def _blocks(self, lines: int, stream: int) -> Iterator[Floats]:
+        key = (lines, stream)
+        if key in self._kept:
+            yield from self._kept[key]
+            return
+        small = self.resamples * lines * 8 <= 4 * _BLOCK_BYTES
+        rows = max(1, _BLOCK_BYTES // (8 * max(lines, 1)))
+        random = np.random.default_rng([self._seed, stream])
+        kept: list[Floats] = []
+        for start in range(0, self.resamples, rows):
+            block = np.empty((min(rows, self.resamples - start), lines), dtype=np.float64)
+            for row in block:  # row by row: the draws must not depend on the size of a block
+                row[:] = np.bincount(random.integers(lines, size=lines), minlength=lines)
+            if small:
+                kept.append(block)
+            yield block
+        if small:
+            self._kept[key] = kept
+
+
+def interval(samples: Floats, level: float = 0.95) -> tuple[Floats, Floats, Floats]:
+    """Value, low and high of samples whose first row is the value: the percentile interval of the others.
+
+    NaN for low and high where nothing was resampled.
+    """
+    value, drawn = samples[0], samples[1:]
+    if not len(drawn):
+        nothing = np.full_like(value, np.nan)
+        return value, nothing, nothing
+    low, high = np.percentile(drawn, [50 * (1 - level), 50 * (1 + level)], axis=0)
+    return value, low, high

@@ -1,0 +1,51 @@
+"""The units that costs and rates are counted in: bytes, characters and words of every line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairity.errors import PairityError
+
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Units:
+    """Sizes of every line. `words` are cut by Hugging Face's `Whitespace`, `blank_words` by str.split()."""
+
+    bytes: Counts
+    chars: Counts
+    words: Counts
+    blank_words: Counts
+
+    def __len__(self) -> int:
+        return len(self.bytes)
+
+
+def count_units(lines: list[str], language: str = "the text") -> Units:
+    """The sizes of `lines`.
+
+    Words follow the regular expression \\w+|[^\\w\\s]+ with Unicode's \\w, in which combining marks belong
+    to a word. Python's own \\w leaves them out and would cut every Hindi word in pieces, so the Hugging Face
+    pre-tokenizer itself is used.
+    """
+    from tokenizers.pre_tokenizers import Whitespace
+
+    whitespace: Any = Whitespace()
+    sizes = np.zeros((4, len(lines)), dtype=np.int64)
+    for index, line in enumerate(lines):
+        try:
+            sizes[0, index] = len(line.encode())
+        except UnicodeEncodeError as error:
+            raise PairityError(
+                f"{language}, line {index + 1}: not Unicode text (character {error.start + 1} is half of "
+                "a surrogate pair). Repair the line or leave it out."
+            ) from error
+        sizes[1, index] = len(line)
+        sizes[2, index] = len(whitespace.pre_tokenize_str(line))
+        sizes[3, index] = len(line.split())
+    return Units(*sizes)
