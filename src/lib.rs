@@ -4,9 +4,13 @@
 //! text -> [`split`] -> [`counts`] -> [`train`] (with [`shard`] and [`choose`]) -> [`encode`].
 //! Only `py.rs` knows Python.
 
+pub mod choose;
 pub mod counts;
+pub mod encode;
 pub mod error;
+pub mod shard;
 pub mod split;
+pub mod train;
 pub mod unicode;
 
 #[cfg(feature = "python")]

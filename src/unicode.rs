@@ -1,1 +1,139 @@
-//! Character classes.
+//! Character classes: one byte of flags for every code point.
+//!
+//! The classes come from the tables of `regex-syntax`, the very ones the regex engine uses, so a scanner
+//! written by hand and a pattern run by the engine cannot disagree about what a letter is.
+
+use std::sync::LazyLock;
+
+use regex_syntax::hir::{Class, HirKind};
+
+/// The Unicode version of the classes. It belongs to what a pre-tokenization is: counts made with other tables differ.
+pub const UNICODE_VERSION: &str = "16.0.0";
+
+/// Letters in upper case or title case: `[\p{Lu}\p{Lt}]`.
+pub const UPPER: u8 = 1;
+/// Letters in lower case: `\p{Ll}`.
+pub const LOWER: u8 = 1 << 1;
+/// Letters without case: `[\p{Lm}\p{Lo}]`.
+pub const UNCASED: u8 = 1 << 2;
+/// Combining marks: `\p{M}`.
+pub const MARK: u8 = 1 << 3;
+/// Digits and other numbers: `\p{N}`.
+pub const NUMBER: u8 = 1 << 4;
+/// White space: `\s`.
+pub const SPACE: u8 = 1 << 5;
+/// The two line-end characters, `[\r\n]`; they are white space too.
+pub const NEWLINE: u8 = 1 << 6;
+/// What a regex calls a word character: `\w`.
+pub const WORD: u8 = 1 << 7;
+/// `\p{L}`.
+pub const LETTER: u8 = UPPER | LOWER | UNCASED;
+
+const DEFINITIONS: [(u8, &str); 8] = [
+    (UPPER, r"[\p{Lu}\p{Lt}]"),
+    (LOWER, r"\p{Ll}"),
+    (UNCASED, r"[\p{Lm}\p{Lo}]"),
+    (MARK, r"\p{M}"),
+    (NUMBER, r"\p{N}"),
+    (SPACE, r"\s"),
+    (NEWLINE, r"[\r\n]"),
+    (WORD, r"\w"),
+];
+
+const CODE_POINTS: usize = char::MAX as usize + 1;
+
+/// Flags by code point. Flat on purpose: one load a character, and only the parts that a text uses are ever cached
+/// (1.1 MB in all, most of it zero and never touched).
+pub struct Classes {
+    flags: Box<[u8]>,
+}
+
+/// The table, built on first use (about a millisecond).
+pub fn classes() -> &'static Classes {
+    static TABLE: LazyLock<Classes> = LazyLock::new(Classes::build);
+    &TABLE
+}
+
+impl Classes {
+    fn build() -> Self {
+        let mut flags = vec![0; CODE_POINTS].into_boxed_slice();
+        for (flag, class) in DEFINITIONS {
+            for (first, last) in ranges(class) {
+                for of_char in &mut flags[first as usize..=last as usize] {
+                    *of_char |= flag;
+                }
+            }
+        }
+        Self { flags }
+    }
+
+    pub fn of(&self, character: char) -> u8 {
+        self.flags[character as usize]
+    }
+
+    /// Flags and length in bytes of the character that starts at `text[at]`; `text` must be UTF-8.
+    #[inline(always)]
+    pub fn at(&self, text: &[u8], at: usize) -> (u8, usize) {
+        let first = text[at];
+        if first < 0x80 {
+            return (self.flags[usize::from(first)], 1);
+        }
+        let low_bits = |i: usize| usize::from(text[at + i] & 0x3F);
+        let lead = usize::from(first);
+        let (code_point, length) = match first {
+            0..0xE0 => ((lead & 0x1F) << 6 | low_bits(1), 2),
+            0xE0..0xF0 => ((lead & 0x0F) << 12 | low_bits(1) << 6 | low_bits(2), 3),
+            _ => ((lead & 0x07) << 18 | low_bits(1) << 12 | low_bits(2) << 6 | low_bits(3), 4),
+        };
+        (self.flags[code_point], length)
+    }
+}
+
+/// `\p{Lu}` -> the inclusive ranges of its characters.
+fn ranges(class: &str) -> Vec<(char, char)> {
+    let parsed = regex_syntax::parse(class).expect("the classes above are valid");
+    match parsed.into_kind() {
+        HirKind::Class(Class::Unicode(class)) => {
+            class.iter().map(|range| (range.start(), range.end())).collect()
+        }
+        // A class of ASCII characters only, such as [\r\n], is parsed as a class of bytes.
+        HirKind::Class(Class::Bytes(class)) => {
+            class.iter().map(|range| (range.start().into(), range.end().into())).collect()
+        }
+        other => unreachable!("{class} is a class, not {other:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_character_has_the_flags_of_the_regex_classes() {
+        for (flag, class) in DEFINITIONS {
+            let regex = fancy_regex::Regex::new(&format!("^{class}$")).unwrap();
+            for character in ('\0'..=char::MAX).step_by(7).chain('\0'..='\u{3000}') {
+                let expected = regex.is_match(character.encode_utf8(&mut [0; 4]) as &str).unwrap();
+                assert_eq!(classes().of(character) & flag != 0, expected, "{character:?} in {class}");
+            }
+        }
+    }
+
+    #[test]
+    fn decoding_agrees_with_chars() {
+        for character in ('\0'..=char::MAX).step_by(5) {
+            let text = format!("x{character}y");
+            assert_eq!(
+                classes().at(text.as_bytes(), 1),
+                (classes().of(character), character.len_utf8()),
+                "{character:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn tables_are_of_the_stated_version() {
+        assert_eq!(classes().of('\u{A7DA}'), UPPER | WORD, "new in Unicode 16.0");
+        assert_eq!(classes().of('\u{A7CE}'), 0, "new in Unicode 17.0");
+    }
+}

@@ -1,5 +1,9 @@
-"""The one error class for mistakes a user can repair."""
+"""What a user's mistake raises, and what a user should hear of a result."""
 
 
 class PairityError(ValueError):
-    """Something in the input or the settings is wrong; the message says what it is and what to do."""
+    """What was given cannot be used; the message names it and says what to do."""
+
+
+class PairityWarning(UserWarning):
+    """The result is sound, but not all that was asked for."""

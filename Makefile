@@ -1,0 +1,80 @@
+# Every target makes what it needs from nothing: .venv, the compiled core, the dependencies.
+# Stamps in .venv say what is there, so only what changed is made again.
+
+PYTHON ?= python3
+BIN := .venv/bin
+CORE_SOURCES := pyproject.toml Cargo.toml $(wildcard Cargo.lock) $(wildcard src/*.rs)
+
+# Without this, maturin would install into whatever environment happens to be active.
+export VIRTUAL_ENV := $(CURDIR)/.venv
+unexport CONDA_PREFIX
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-browser lint fmt bench bench-guard docs-numbers clean
+
+# A missing tool is told in one plain message. In question mode (-q) make runs no recipe, prints nothing
+# of its own and exits 1: that message stays the only output.
+ifneq ($(filter-out help clean,$(MAKECMDGOALS)),)
+ifneq ($(shell .ci/check-tools '$(PYTHON)' >&2 || echo missing),)
+MAKEFLAGS += -q
+endif
+endif
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 } \
+		END { print "PYTHON=python3.12 (or any other) chooses the Python that .venv is made with." }' Makefile
+
+demo: .venv/.core ## Count, train, compare and report on the embedded sample; the result is in demo/
+	$(BIN)/pairity demo -o demo
+
+test: .venv/.dev ## Run the Rust and the Python tests
+	cargo test
+	$(BIN)/pytest -n 2 --dist loadfile -m 'not browser'
+	@echo 'Tests that need a real browser were left out: make test-browser runs them.'
+
+test-browser: .venv/.dev ## Run the tests that open the report in a real browser (needs chromium)
+	$(BIN)/pytest -m browser
+
+lint: .venv/.dev ## Check format, style, types and the stub of the core
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict python/pairity docs/tables.py
+	$(BIN)/python -m mypy.stubtest pairity._core --mypy-config-file pyproject.toml
+	cargo fmt --check
+	cargo clippy --all-targets --all-features -- -D warnings
+
+fmt: .venv/.dev ## Put Python and Rust into the house format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	cargo fmt
+
+bench: .venv/.dev ## Measure against the peers: machine, versions and ratios of one run
+	$(BIN)/python benches/bench.py
+
+bench-guard: .venv/.dev ## Fail where a measured ratio fell below its recorded floor
+	$(BIN)/python benches/bench.py --guard
+
+docs-numbers: .venv/.dev ## Fill the tables of README.md and docs/ from docs/results/
+	$(BIN)/python docs/tables.py
+
+clean: ## Remove everything that make made
+	rm -rf .venv target demo dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -f python/pairity/*.so python/pairity/*.pyd
+
+.venv/.made:
+	@echo 'Making .venv with $(PYTHON) ...'
+	@'$(PYTHON)' -m venv --clear .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2'
+	@touch $@
+
+.venv/.core: .venv/.made $(CORE_SOURCES)
+	@echo 'Compiling the core and installing what the demo needs ...'
+	@$(BIN)/maturin develop --release --extras demo,report
+	@touch $@
+
+# After .core on purpose: the extra `dev` names pairity[...] itself, and pip must find this one installed
+# instead of asking the index for it.
+.venv/.dev: pyproject.toml | .venv/.core
+	@echo 'Installing the tools for tests and checks ...'
+	@$(BIN)/maturin develop --release --extras dev
+	@touch $@

@@ -1,0 +1,1 @@
+"""Train, judge and ship multilingual BPE tokenizers that treat languages alike."""

@@ -1,0 +1,65 @@
+"""The core of pairity, written in Rust. Buffers cross this boundary, not objects."""
+
+from collections.abc import Callable
+from typing import Final, final
+
+from typing_extensions import Buffer
+
+PATTERNS: Final[dict[str, tuple[str | None, str]]]
+"""Name -> its pattern (None: the text stays whole), and the variant in which every number stands alone."""
+
+UNICODE_VERSION: Final[str]
+"""The Unicode version that says what a letter, a number or white space is."""
+
+class NotUtf8Error(ValueError):
+    """Text that is not UTF-8."""
+
+    line: int
+    """Counted from 0 within the batch."""
+    column: int
+    """A byte offset in that line."""
+
+@final
+class Counter:
+    """Counts pre-tokens. After an error it holds part of a batch: drop it."""
+
+    def __new__(
+        cls,
+        pattern: str | None,
+        *,
+        nfc: bool = False,
+        replace_invalid: bool = False,
+        count_words: bool = False,
+    ) -> Counter: ...
+    def add_lines(self, block: bytes) -> None:
+        r"""Count whole lines; each is a text of its own, without its end (``\n`` or ``\r\n``)."""
+    def add_texts(self, data: Buffer, offsets: Buffer) -> None:
+        """Count the texts ``data[offsets[i]:offsets[i + 1]]``, offsets in int64; each counts as one line."""
+    def merge(self, other: Counter) -> None:
+        """Add what ``other`` has counted; it is finished then."""
+    def finish(self) -> tuple[bytes, bytes, bytes, dict[str, int]]:
+        """Sorted pre-tokens end to end, int64 offsets, uint64 counts; and the totals by name."""
+
+def pretokenize(pattern: str | None, text: str, *, strict: bool = False) -> list[str]:
+    """The pre-tokens of a text. What the pattern does not match is a pre-token too, or if strict an error."""
+
+_Counted = tuple[Buffer, Buffer, Buffer]
+_Columns = tuple[Buffer, Buffer, Buffer, Buffer]
+
+def train(
+    languages: list[tuple[_Counted, tuple[_Counted, float, float] | None]],
+    *,
+    merges: int | None = None,
+    tokens: int | None = None,
+    global_merges: int | None = None,
+    window: tuple[int, float] | None = None,
+    min_frequency: int = 0,
+    max_token_length: int | None = None,
+    whole_characters: bool = False,
+    threads: int = 1,
+    known: _Columns | None = None,
+    tick: Callable[[int, int | None], object] | None = None,
+    checkpoint: Callable[[list[bytes]], object] | None = None,
+    checkpoint_seconds: float = 60.0,
+) -> tuple[list[bytes], bytes, bytes, list[tuple[int, int]]]:
+    """Learn merges -> columns of the steps, the snapshots' steps and token counts, who ran out when."""

@@ -1,0 +1,416 @@
+"""The command line: parse, call, print."""
+
+import json
+import sys
+import tomllib
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+from click.shell_completion import get_completion_class
+from rich.console import Console
+from rich.table import Table
+
+from pairity import counts as counting
+from pairity.errors import PairityError, PairityWarning
+from pairity.policy import Classical, Method, Parity
+from pairity.tokenizer import Tokenizer
+from pairity.training import train as learn
+
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+class Examples(click.Command):
+    """A command whose help ends with examples, line by line as written."""
+
+    def __init__(self, *args: Any, examples: str = "", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.examples = examples
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Examples"):
+            for line in self.examples.strip().splitlines():
+                formatter.write_text(line.strip())
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="pairity")
+def main() -> None:
+    """Train, judge and ship multilingual BPE tokenizers that treat languages alike.
+
+    A SOURCE is a folder with a file (or folder) per language, LANG=PATH, or a counts file.
+    """
+
+
+def command(name: str, examples: str) -> Any:
+    return main.command(name, cls=Examples, examples=examples)
+
+
+def run() -> None:
+    """The program `pairity`: a user's mistake is one sentence, Ctrl-C is quiet."""
+    try:
+        with plain_warnings():
+            main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        err.print("interrupted: nothing was written")
+        sys.exit(130)
+    except PairityError as error:
+        err.print(f"error: {error}", markup=False)
+        sys.exit(1)
+    except BrokenPipeError:
+        sys.exit(0)
+
+
+@contextmanager
+def plain_warnings() -> Iterator[None]:
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        err.print(f"warning: {message}", markup=False)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", PairityWarning)
+        warnings.showwarning = show
+        yield
+
+
+def read_config(ctx: click.Context, _: click.Parameter, path: Path | None) -> None:
+    """Options from a TOML file stand in for those that are not on the command line."""
+    if path is None:
+        return
+    try:
+        settings = tomllib.loads(path.read_text())
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise PairityError(f"{path} cannot be read as TOML: {error}") from error
+    known = {name for parameter in ctx.command.params for name in (parameter.name, *parameter.opts)}
+    values = {}
+    for name, value in settings.items():
+        if name not in known and f"--{name}" not in known:
+            raise PairityError(f"{path}: there is no option {name!r} (see pairity {ctx.info_name} --help)")
+        parameter = next(p for p in ctx.command.params if name == p.name or f"--{name}" in p.opts)
+        if isinstance(value, dict):  # ratio = {code = 40.0}
+            value = [f"{key}={item}" for key, item in value.items()]
+        if isinstance(value, list):
+            value = [str(item) for item in value]
+        values[parameter.name] = value
+    ctx.default_map = {**(ctx.default_map or {}), **values}
+
+
+config = click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    is_eager=True,
+    expose_value=False,
+    callback=read_config,
+    help="TOML file with any of these options; the command line wins.",
+)
+
+
+def cutting(function: Any) -> Any:
+    """The options that say how text is read and cut."""
+    for option in (
+        click.option("--threads", type=int, help="Default: all cores."),
+        click.option("--replace-invalid", is_flag=True, help="Replace bytes that are not UTF-8 and count them."),
+        click.option("--text-column", default="text", show_default=True, help="Of .jsonl and .parquet."),
+        click.option("--normalize", type=click.Choice(["nfc"]), help="Default: none."),
+        click.option("--single-digits", is_flag=True, help="Every digit is a pre-token of its own."),
+        click.option(
+            "--pretokenizer", default="gpt4o", show_default=True, help="gpt4o, gpt4, gpt2, whitespace, none, or a regex."
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+@command(
+    "count",
+    """
+    pairity count corpus/ -o counts.parquet
+    pairity count eng_Latn=en/*.jsonl.zst code=src.parquet --text-column content -o counts.parquet
+    """,
+)
+@click.argument("sources", nargs=-1, required=True)
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="A .parquet file.")
+@click.option("--split", type=click.Choice(["train", "dev"]), default="train", show_default=True)
+@cutting
+@config
+def count_command(
+    sources: Sequence[str],
+    output: Path,
+    split: Any,
+    pretokenizer: str,
+    single_digits: bool,
+    normalize: Any,
+    text_column: str,
+    replace_invalid: bool,
+    threads: int | None,
+) -> None:
+    """Count pre-tokens once, so that training can start from counts."""
+    from pairity.progress import Progress
+
+    with Progress() as show:
+        show.stage("counting", unit="B")
+        counts = counting.count(
+            list(sources),
+            pretokenizer=pretokenizer,
+            digits=single_digits,
+            normalize=normalize,
+            split=split,
+            text_column=text_column,
+            errors="replace" if replace_invalid else "strict",
+            threads=threads,
+            count_words=split == "dev",
+            progress=show.bytes_read,
+        )
+        counts.save(output)
+    print_counts(counts, output)
+
+
+@command("merge", "pairity merge part-*.parquet -o counts.parquet")
+@click.argument("counts", nargs=-1, required=True)
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="A .parquet file.")
+def merge_command(counts: Sequence[str], output: Path) -> None:
+    """Sum counts files into one."""
+    merged = counting.Counts.load(list(counts))
+    merged.save(output)
+    print_counts(merged, output)
+
+
+def print_counts(counts: counting.Counts, output: Path) -> None:
+    table = Table("language", *[{}.get(name, name) for name in ("lines", "bytes", "distinct", "pre-tokens")], box=None)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for row in counts.summary():
+        numbers = (row.lines, row.bytes, row.distinct, row.total)
+        table.add_row(row.language, *("?" if number is None else f"{number:,}" for number in numbers))
+    out.print(table)
+    for note in counts.notes:
+        err.print(f"note: {note}", markup=False)
+    out.print(f"written: {output}")
+
+
+@command(
+    "train",
+    """
+    pairity train --train train/ --dev dev/ --vocab-size 128000 -o tokenizer/
+    pairity train --train counts.parquet --dev dev/ --vocab-size 64000 --global-merges 0.5 --window 100 -o tokenizer/
+    pairity train --train train/ --dev dev/ --ratio code=40 --vocab-size 64000 -o tokenizer/
+    pairity train --config run.toml --resume -o tokenizer/
+    """,
+)
+@click.option("--train", "train_sources", multiple=True, required=True, metavar="SOURCE", help="Text to learn from.")
+@click.option("--dev", "dev_sources", multiple=True, metavar="SOURCE", help="Parallel text that says who is served.")
+@click.option("--vocab-size", type=int, help="Tokens in all: bytes, learned and special.")
+@click.option("--num-merges", type=int, help="Instead of --vocab-size.")
+@click.option("--method", type=click.Choice(["parity", "classical"]), default="parity", show_default=True)
+@click.option("--global-merges", default="0", show_default=True, metavar="N|SHARE", help="Classical merges first (hybrid).")
+@click.option("--window", type=int, help="Limit how often one language is served in so many merges (the paper: 100).")
+@click.option("--alpha", type=float, default=2.0, show_default=True, help="How many times its share of the window.")
+@click.option("--ratio", "ratio", multiple=True, metavar="LANG=R", help="Bytes of a line, or a language like it.")
+@click.option("--ratios", type=click.Path(path_type=Path), help="The same from a .json or .toml file.")
+@click.option("--unit", type=click.Choice(["line", "byte", "char", "word"]), default="line", show_default=True)
+@click.option("--on", type=click.Choice(["dev", "train"]), default="dev", show_default=True, help="train: no dev set.")
+@click.option("--min-frequency", type=int, default=2, show_default=True)
+@click.option("--max-token-length", type=int, help="In bytes.")
+@click.option("--whole-characters", is_flag=True, help="No token joins a part of a character with another character.")
+@click.option("--special-token", "special_tokens", multiple=True, metavar="TEXT")
+@click.option("--skip", multiple=True, metavar="LANG", help="Leave a language of train out.")
+@click.option("--resume", is_flag=True, help="Go on where a killed run with the same settings stopped.")
+@click.option("--force", is_flag=True, help="Replace the tokenizer in the output folder.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR")
+@cutting
+@config
+def train_command(
+    train_sources: Sequence[str],
+    dev_sources: Sequence[str],
+    vocab_size: int | None,
+    num_merges: int | None,
+    method: str,
+    global_merges: str,
+    window: int | None,
+    alpha: float,
+    ratio: Sequence[str],
+    ratios: Path | None,
+    unit: Any,
+    on: Any,
+    min_frequency: int,
+    max_token_length: int | None,
+    whole_characters: bool,
+    special_tokens: Sequence[str],
+    skip: Sequence[str],
+    resume: bool,
+    force: bool,
+    output: Path,
+    pretokenizer: str,
+    single_digits: bool,
+    normalize: Any,
+    text_column: str,
+    replace_invalid: bool,
+    threads: int | None,
+) -> None:
+    """Learn a tokenizer and write it as a folder that transformers, tokenizers and pairity load."""
+    policy: Method = Classical()
+    if method == "parity":
+        targets = read_ratios(ratios) | dict(parse_ratio(text) for text in ratio)
+        policy = Parity(
+            global_merges=parse_global_merges(global_merges),
+            window=window,
+            alpha=alpha,
+            ratios=targets or None,
+            unit=unit,
+            on=on,
+        )
+    elif window or ratio or ratios or global_merges != "0" or on == "train":
+        raise PairityError("--method classical serves nobody: leave --global-merges, --window, --ratio and --on out.")
+    Tokenizer.check_folder(output, force=force)
+    checkpoint = output.parent / f"{output.name}.checkpoint.parquet"
+    if checkpoint.exists() and not resume:
+        err.print(f"note: {checkpoint} is of a run that was cut short; --resume would go on with it")
+    tokenizer = learn(
+        list(train_sources),
+        dev=list(dev_sources) or None,
+        vocab_size=vocab_size,
+        num_merges=num_merges,
+        method=policy,
+        pretokenizer=pretokenizer,
+        digits=single_digits,
+        normalize=normalize,
+        min_frequency=min_frequency,
+        max_token_length=max_token_length,
+        whole_characters=whole_characters,
+        special_tokens=special_tokens,
+        skip=skip,
+        text_column=text_column,
+        errors="replace" if replace_invalid else "strict",
+        threads=threads,
+        checkpoint=checkpoint,
+        resume=resume,
+    )
+    tokenizer.save(output, force=force)
+    print_training(tokenizer)
+    out.print(f"\nwritten: {output}/  (try: pairity encode {output} < text, pairity inspect {output})")
+
+
+def parse_global_merges(text: str) -> int | float:
+    try:
+        return float(text) if "." in text else int(text)
+    except ValueError:
+        raise PairityError(f"--global-merges is {text!r}: give a number of merges or a share such as 0.5.") from None
+
+
+def parse_ratio(text: str) -> tuple[str, float | str]:
+    """ "code=40" -> ("code", 40.0); "code=eng_Latn" -> ("code", "eng_Latn")"""
+    language, equals, value = text.partition("=")
+    if not (language and equals and value):
+        raise PairityError(f"--ratio {text!r}: write LANG=BYTES, or LANG=LANGUAGE to be like that one.")
+    try:
+        return language, float(value)
+    except ValueError:
+        return language, value
+
+
+def read_ratios(path: Path | None) -> dict[str, float | str]:
+    if path is None:
+        return {}
+    try:
+        text = path.read_text()
+        found = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        raise PairityError(f"{path} cannot be read as {path.suffix.lstrip('.') or 'TOML'}: {error}") from error
+    if not isinstance(found, dict) or not all(isinstance(value, int | float | str) for value in found.values()):
+        raise PairityError(f"{path} must map languages to bytes per line, as in code = 40.0")
+    return {language: value if isinstance(value, str) else float(value) for language, value in found.items()}
+
+
+def print_training(tokenizer: Tokenizer) -> None:
+    """Who was served, and what each language costs now."""
+    record = tokenizer.record or {}
+    languages = record.get("languages", {})
+    costs = {language: text["cost"] for language, text in languages.items() if text.get("cost") is not None}
+    table = Table("language", "train bytes", "served", "tokens per line", "", box=None)
+    for column in table.columns[1:4]:
+        column.justify = "right"
+    for language in sorted(languages, key=lambda name: -costs.get(name, 0.0)):
+        text = languages[language]
+        states = [
+            f"exhausted at {text['exhausted_at']:,}" if "exhausted_at" in text else "",
+            "stuck" if language in record.get("stuck", {}) else "",
+            "starved" if language in record.get("starved", {}) else "",
+        ]
+        table.add_row(
+            language,
+            f"{text['train']['bytes']:,}",
+            f"{text['served']:,}",
+            f"{costs[language]:.2f}" if language in costs else "-",
+            ", ".join(state for state in states if state),
+        )
+    out.print(table)
+    out.print(f"\n{tokenizer.vocab_size:,} tokens, {record.get('merges', 0):,} merges")
+    if len(costs) > 1:
+        from pairity.metrics import gini
+
+        worst = max(costs, key=costs.__getitem__)
+        best = min(costs, key=costs.__getitem__)
+        out.print(
+            f"dev Gini {gini(list(costs.values())):.4f}; worst {worst} ({costs[worst]:.2f}), best {best} ({costs[best]:.2f})"
+        )
+    for note in record.get("notes", []):
+        err.print(f"note: {note}", markup=False)
+
+
+@command("inspect", "pairity inspect tokenizer/")
+@click.argument("tokenizer", type=click.Path(path_type=Path))
+def inspect_command(tokenizer: Path) -> None:
+    """Show a tokenizer's settings, data, and who was served."""
+    found = Tokenizer.load(tokenizer)
+    record = found.record or {}
+    out.print(repr(found), markup=False)
+    for name in ("method", "vocab_size", "num_merges", "min_frequency", "max_token_length", "whole_characters"):
+        if record.get(name) is not None:
+            value = record[name]
+            text = ", ".join(f"{k}={v}" for k, v in value.items()) if isinstance(value, dict) else str(value)
+            out.print(f"{name.replace('_', ' ')}: {text}", markup=False)
+    if record:
+        out.print()
+        print_training(found)
+    for warning in record.get("warnings", []):
+        err.print(f"warning: {warning}", markup=False)
+
+
+@command("encode", "echo 'Guten Morgen' | pairity encode tokenizer/")
+@click.argument("tokenizer", type=click.Path(path_type=Path))
+@click.option("--tokens", is_flag=True, help="Show the tokens instead of their ids.")
+def encode_command(tokenizer: Path, tokens: bool) -> None:
+    """Encode standard input: a line of ids for each line."""
+    found = Tokenizer.load(tokenizer)
+    for line in sys.stdin.buffer:
+        ids = found.encode(line.removesuffix(b"\n"))
+        shown = [repr(found.token_bytes(i).decode(errors="replace")) for i in ids] if tokens else map(str, ids)
+        click.echo(" ".join(shown))
+
+
+@command("decode", "pairity encode tokenizer/ < text | pairity decode tokenizer/")
+@click.argument("tokenizer", type=click.Path(path_type=Path))
+def decode_command(tokenizer: Path) -> None:
+    """Decode standard input: each line of ids back to its text."""
+    found = Tokenizer.load(tokenizer)
+    for number, line in enumerate(sys.stdin, 1):
+        try:
+            ids = [int(word) for word in line.split()]
+        except ValueError:
+            raise PairityError(f"line {number} is not a line of ids: {line.strip()[:60]!r}") from None
+        sys.stdout.buffer.write(found.decode_bytes(ids) + b"\n")
+
+
+@command("completion", 'eval "$(pairity completion bash)"')
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion_command(shell: str) -> None:
+    """Print the shell's completion script."""
+    kind = get_completion_class(shell)
+    assert kind is not None
+    click.echo(kind(main, {}, "pairity", "_PAIRITY_COMPLETE").source())

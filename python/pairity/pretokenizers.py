@@ -1,0 +1,54 @@
+"""Pre-tokenizers by name, and the check of a pattern that a user writes.
+
+pattern_of("gpt4o")               -> the pattern of GPT-4o
+pattern_of("gpt4o", digits=True)  -> the same, but every number character stands alone
+pattern_of(r"\\S+|\\s+")            -> itself, if it is fit for training
+pattern_of("none")                -> None: the text stays whole
+"""
+
+import re
+from typing import Final
+
+from pairity import _core
+from pairity.errors import PairityError
+
+PRESETS: Final[dict[str, str | None]] = {name: pattern for name, (pattern, _) in _core.PATTERNS.items()}
+"""Name -> pattern. gpt4o, gpt4 and gpt2 are OpenAI's, whitespace is that of the parity-aware BPE paper."""
+
+PROBE: Final = (
+    "Don't stop,  it's HTMLPage_v2: (a+b)/c = 3.14!?\r\n\n\tÉcole e\u0301te\u0301 ŸŽ ǅ 'S "
+    "Привет мир \u00a0Ελληνικά 12345 ٣٤ ½ हिन्दी में ९९। ภาษาไทย 日本語、カタカナ\u3000한국어 "
+    "العَرَبِيَّة עברית 😀👨‍👩‍👧 \u200b\u2028\u0085 «quoted» --- \n"
+)
+"""Text with something of everything that a pattern may forget."""
+
+_LOOKS_LIKE_A_NAME = re.compile(r"[\w-]+")
+
+
+def pattern_of(name_or_regex: str, *, digits: bool = False) -> str | None:
+    """The regular expression that cuts text, from the name of a preset or a user's own expression."""
+    if name_or_regex in _core.PATTERNS:
+        pattern, single_digits = _core.PATTERNS[name_or_regex]
+        return single_digits if digits else pattern
+    if _LOOKS_LIKE_A_NAME.fullmatch(name_or_regex):
+        raise PairityError(
+            f"unknown pre-tokenizer {name_or_regex!r}. Choose one of {', '.join(_core.PATTERNS)}, "
+            r"or give a regular expression such as '\S+|\s+'."
+        )
+    if digits:
+        raise PairityError(
+            "digits=True is for the named pre-tokenizers: a pattern of your own says itself how numbers are cut. "
+            r"Leave digits out and write \p{N} as an alternative of its own in the pattern."
+        )
+    _check(name_or_regex)
+    return name_or_regex
+
+
+def _check(pattern: str) -> None:
+    """Refuse a pattern that is broken or that would hide text from training."""
+    if not pattern:
+        raise PairityError("the pre-tokenizer pattern is empty. Use 'none' to keep every text whole.")
+    try:
+        _core.pretokenize(pattern, PROBE, strict=True)
+    except ValueError as error:
+        raise PairityError(str(error)) from None

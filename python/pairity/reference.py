@@ -1,0 +1,170 @@
+"""The specification: parity-aware BPE in plain Python, with no cleverness.
+
+Both algorithm boxes of the paper (Foroutan, Meister et al., "Parity-Aware Byte-Pair Encoding") in one loop:
+every step recounts everything from scratch. The engine in Rust must give exactly what this gives.
+
+    >>> learned = train({"en": {b"hug": 5, b"pug": 2}}, method=Classical(), num_merges=2)
+    >>> learned.merges
+    [(b'u', b'g'), (b'h', b'ug')]
+"""
+
+from collections import Counter, deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pairity.alphabet import to_text
+from pairity.policy import Classical, Method, Parity
+
+Pair = tuple[bytes, bytes]
+Words = list[tuple[list[bytes], int]]
+
+
+@dataclass
+class Learned:
+    """What a run learned, step by step."""
+
+    merges: list[Pair] = field(default_factory=list)
+    served: list[str | None] = field(default_factory=list)
+    counts: list[int] = field(default_factory=list)
+    costs: list[dict[str, float]] = field(default_factory=list)
+    """Cost of every measured language before the first merge and after each one."""
+    exhausted: list[tuple[str, int]] = field(default_factory=list)
+    """(language, number of merges done when it had no pair left)."""
+    tokens: set[bytes] = field(default_factory=lambda: {bytes([byte]) for byte in range(256)})
+
+
+def train(
+    train: Mapping[str, Mapping[bytes, int]],
+    *,
+    dev: Mapping[str, Mapping[bytes, int]] | None = None,
+    dev_units: Mapping[str, float] | None = None,
+    method: Method,
+    num_merges: int | None = None,
+    num_tokens: int | None = None,
+    min_frequency: int = 0,
+    max_token_length: int | None = None,
+    whole_characters: bool = False,
+) -> Learned:
+    """Learn `num_merges` merges, or as many as make `num_tokens` tokens beside the 256 bytes."""
+    dev, dev_units = dev or {}, dev_units or {}
+    ratios = method.ratios or {} if isinstance(method, Parity) else {}
+    on_train = isinstance(method, Parity) and method.on == "train"
+    budget = num_merges if num_merges is not None else num_tokens
+    assert budget is not None
+    global_merges = method.first_parity_merge(budget) if isinstance(method, Parity) else None
+
+    train_words = {language: start_from_bytes(words) for language, words in train.items()}
+    dev_words = {language: start_from_bytes(words) for language, words in dev.items()}
+    train_bytes = {language: length(words) for language, words in train_words.items()}
+    alive = list(train)
+    recent: deque[str] = deque(maxlen=method.window if isinstance(method, Parity) else 0)
+    learned = Learned()
+
+    def rate(language: str) -> float:
+        """The compression rate that languages are compared by."""
+        if language in ratios or on_train:
+            ratio = ratios.get(language, 1.0)
+            assert not isinstance(ratio, str)
+            return train_bytes[language] / length(train_words[language]) / ratio
+        return dev_units[language] / length(dev_words[language])
+
+    def measured() -> list[str]:
+        return [language for language in train if language in ratios or on_train or language in dev_units]
+
+    def worst_language() -> str:
+        assert isinstance(method, Parity)
+        eligible = alive
+        if method.window is not None:
+            allowed = method.alpha * method.window
+            eligible = [x for x in alive if recent.count(x) * len(train) <= allowed] or alive
+        return min(eligible, key=rate)  # the first given on a tie
+
+    def best_pair(words: Words) -> tuple[Pair, int] | None:
+        counts: Counter[Pair] = Counter()
+        for tokens, count in words:
+            for pair in zip(tokens, tokens[1:], strict=False):
+                counts[pair] += count
+        possible = [pair for pair in counts if counts[pair] >= max(min_frequency, 1) and admitted(pair)]
+        if not possible:
+            return None
+        best = max(possible, key=lambda pair: (counts[pair], to_text(pair[0]), to_text(pair[1])))
+        return best, counts[best]
+
+    def admitted(pair: Pair) -> bool:
+        token = pair[0] + pair[1]
+        if max_token_length is not None and len(token) > max_token_length:
+            return False
+        return not whole_characters or is_characters(token) or is_part_of_one_character(token)
+
+    def reached() -> bool:
+        if num_merges is not None:
+            return len(learned.merges) >= num_merges
+        return len(learned.tokens) - 256 >= budget
+
+    learned.costs.append({language: 1 / rate(language) for language in measured()})
+    while not reached():
+        if global_merges is None or len(learned.merges) < global_merges:
+            served = None
+            words = [word for language in train for word in train_words[language]]
+        elif alive:
+            served = worst_language()
+            words = train_words[served]
+        else:
+            break
+        best = best_pair(words)
+        if best is None and served is not None:
+            alive.remove(served)
+            learned.exhausted.append((served, len(learned.merges)))
+            continue
+        if best is None:
+            if global_merges is None:
+                break
+            global_merges = len(learned.merges)  # nothing is left for anybody: let every language say so
+            continue
+        pair, count = best
+        for words in [*train_words.values(), *dev_words.values()]:
+            for tokens, _ in words:
+                apply(pair, tokens)
+        if served is not None:
+            recent.append(served)
+        learned.tokens.add(pair[0] + pair[1])
+        learned.merges.append(pair)
+        learned.served.append(served)
+        learned.counts.append(count)
+        learned.costs.append({language: 1 / rate(language) for language in measured()})
+    return learned
+
+
+def start_from_bytes(counts: Mapping[bytes, int]) -> Words:
+    """{b"hug": 5} -> [([b"h", b"u", b"g"], 5)]"""
+    return [([bytes([byte]) for byte in pretoken], count) for pretoken, count in counts.items()]
+
+
+def length(words: Words) -> int:
+    return sum(len(tokens) * count for tokens, count in words)
+
+
+def apply(pair: Pair, tokens: list[bytes]) -> None:
+    """Merge in place, left to right, never overlapping: (a, a) makes [a, a, a] into [aa, a]."""
+    at = 0
+    while at < len(tokens) - 1:
+        if (tokens[at], tokens[at + 1]) == pair:
+            tokens[at : at + 2] = [pair[0] + pair[1]]
+        at += 1
+
+
+def is_characters(token: bytes) -> bool:
+    try:
+        token.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def is_part_of_one_character(token: bytes) -> bool:
+    """A lead byte and some of what follows it, or some of what follows a lead byte."""
+    whole = 1 if token[0] < 0x80 else 2 if 0xC0 <= token[0] < 0xE0 else 3 if 0xE0 <= token[0] < 0xF0 else 4
+    return len(token) < whole and all(0x80 <= byte < 0xC0 for byte in token[1:])
+
+
+__all__ = ["Classical", "Learned", "Parity", "train"]

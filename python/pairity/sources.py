@@ -1,0 +1,401 @@
+"""SOURCEs to files: which language is where, known from names alone.
+
+A SOURCE is
+- `LANG=PATH`: the text of one language, PATH a file, a glob or a folder of files;
+- a folder with one file or one folder per language: `eng_Latn.txt.gz`, `deu_Latn.jsonl.zst`,
+  `tel_Telu/*.parquet`;
+- a counts file, or a folder of them: Parquet with the columns language, pretoken, count;
+- in Python also `{language: path | paths | iterable of lines | {pretoken: count}}`, a `Counts`, or an Arrow
+  table of counts.
+
+Every mistake that names can show is found here, before any text is read. A language has one home: the same
+name in two SOURCEs is an error. Counts are the exception, since summing them is what they are for: counts
+files may share languages, and only the same file twice is an error.
+
+What a folder may hold beside text: names that begin with `.` or `_` are hidden, as for every Parquet reader;
+documentation (`*.md`, README, LICENSE and the like) is not read, and a note says so; anything else is an
+error, so that `tel_Telu.csv` is never left out in silence.
+"""
+
+from __future__ import annotations
+
+import difflib
+import glob
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NoReturn
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pairity.errors import PairityError
+
+Kind = Literal["txt", "jsonl", "parquet"]
+
+KINDS: dict[str, Kind] = {".txt": "txt", ".jsonl": "jsonl", ".parquet": "parquet"}
+CODECS = {".gz": "gzip", ".zst": "zstd"}
+READABLE = ".txt, .jsonl (plain, .gz or .zst) or .parquet"
+COUNTS_COLUMNS = ("language", "pretoken", "count")
+DOCUMENTATION = ("README", "LICENSE", "LICENCE", "NOTICE", "COPYING", "CITATION", "CHANGELOG")
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """One file of texts: `kind` says how it is laid out, `codec` how it is compressed, if at all."""
+
+    path: Path
+    kind: Kind
+    codec: str | None
+    size: int
+
+
+@dataclass(frozen=True)
+class TextInput:
+    """The text of one language. `named`: the user named the language, it was not found in a folder."""
+
+    language: str
+    origin: str
+    named: bool
+    files: tuple[TextFile, ...] = ()
+    lines: Iterable[object] | None = None
+
+
+@dataclass(frozen=True)
+class CountsInput:
+    """Counts made before: a Parquet file, or an object (with `language` when it holds only that one)."""
+
+    origin: str
+    data: Any
+    language: str | None = None
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """SOURCEs with every name looked up, in the order of the languages."""
+
+    inputs: tuple[TextInput | CountsInput, ...]
+    notes: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+
+def resolve(sources: Any, languages: Iterable[str] | None = None) -> Resolved:
+    """Find the languages in `sources`: a SOURCE or a sequence of them.
+
+    With `languages` (those of train, when dev is read) others found in a folder are left out, and `left_out`
+    lists them; another one that was named one by one is an error.
+
+    >>> resolve(["eng_Latn=a.txt", "more/"])  # doctest: +SKIP
+    Resolved(inputs=(TextInput('eng_Latn', ...), TextInput('deu_Latn', ...)), ...)
+    """
+    notes: list[str] = []
+    inputs: list[TextInput | CountsInput] = []
+    for source in _as_sequence(sources):
+        inputs += _resolve_one(source, notes)
+    if not inputs:
+        raise PairityError(
+            "no SOURCE given: name a folder with one file per language, LANG=PATH, or a counts file."
+        )
+    _refuse_twice(inputs)
+    left_out: list[str] = []
+    if languages is not None:
+        inputs, left_out = _only(inputs, list(languages))
+    return Resolved(tuple(inputs), tuple(notes), tuple(left_out))
+
+
+def _as_sequence(sources: Any) -> Sequence[Any]:
+    if isinstance(sources, list | tuple):
+        return sources
+    return [sources]
+
+
+def _resolve_one(source: Any, notes: list[str]) -> list[TextInput | CountsInput]:
+    if isinstance(source, str):
+        path = Path(source).expanduser()
+        language, equals, rest = source.partition("=")
+        if equals and "/" not in language and not path.exists():
+            return [_named(language, rest, source, notes)]
+        return _resolve_path(path, source, notes)
+    if isinstance(source, os.PathLike):
+        path = Path(source)
+        return _resolve_path(path, str(path), notes)
+    if hasattr(source, "__arrow_c_stream__"):
+        return [CountsInput("the table given", source)]
+    if hasattr(
+        source, "pretokenization"
+    ):  # a Counts; the module of the stage after this one is not imported here
+        return [CountsInput("the counts given", source)]
+    if isinstance(source, Mapping):
+        return [_from_mapping(language, value, notes) for language, value in source.items()]
+    raise PairityError(
+        f"a SOURCE cannot be {type(source).__name__}: give LANG=PATH, a folder, a counts file, "
+        "or {language: path, lines or counts}."
+    )
+
+
+def _from_mapping(language: Any, value: Any, notes: list[str]) -> TextInput | CountsInput:
+    if not isinstance(language, str):
+        raise PairityError(f"a language is known by its name, a string, not by {language!r}.")
+    origin = f"what was given for {language!r}"
+    if isinstance(value, str):
+        return _named(language, value, f"{language}={value}", notes)
+    _check_language(language, origin)
+    if isinstance(value, os.PathLike):
+        value = [Path(value)]
+    if isinstance(value, list | tuple) and value and all(isinstance(item, os.PathLike) for item in value):
+        origin = f"{language}={os.fspath(value[0])}" + (", ..." if len(value) > 1 else "")
+        files = [file for item in value for file in _files_at(Path(item), origin, notes)]
+        return _text_input(language, files, origin)
+    if isinstance(value, Mapping) or hasattr(value, "pretokens"):
+        return CountsInput(origin, value, language)
+    if isinstance(value, bytes) or not isinstance(value, Iterable):
+        raise PairityError(
+            f"the text of {language!r} cannot be {type(value).__name__}: give a path, an iterable of lines, "
+            "or {pretoken: count}."
+        )
+    return TextInput(language, origin, named=True, lines=value)
+
+
+def _named(language: str, path: str, origin: str, notes: list[str]) -> TextInput:
+    _check_language(language, origin)
+    if not path:
+        raise PairityError(f"{origin!r} names no file: write {language}=PATH.")
+    return _text_input(language, _files_at(Path(path).expanduser(), origin, notes), origin)
+
+
+def _text_input(language: str, files: Sequence[TextFile], origin: str) -> TextInput:
+    for file in files:
+        if file.kind == "parquet" and _is_counts_file(file.path):
+            raise PairityError(
+                f"{file.path} is a counts file and names its languages itself: give it without '{language}='."
+            )
+    _refuse_same_stem(language, files)
+    return TextInput(language, origin, named=True, files=tuple(files))
+
+
+def _resolve_path(path: Path, origin: str, notes: list[str]) -> list[TextInput | CountsInput]:
+    if path.is_dir():
+        return _resolve_folder(path, notes)
+    if not path.exists():
+        found = _glob(path)
+        if found is None:
+            _refuse_missing(path, origin)
+        return [part for match in found for part in _resolve_path(match, origin, notes)]
+    if _format(path) is None:
+        _refuse_kind(path)
+    if path.suffix.lower() == ".parquet" and _is_counts_file(path):
+        return [CountsInput(str(path), path)]
+    language = _stem(path).partition(".")[0]
+    raise PairityError(
+        f"the language of {path} is not said: write {language}={path}, or give the folder it is in."
+    )
+
+
+def _resolve_folder(folder: Path, notes: list[str]) -> list[TextInput | CountsInput]:
+    """One file or one folder per language, or counts files only."""
+    files, folders = _list_folder(folder, notes)
+    counts = [file for file in files if file.kind == "parquet" and _is_counts_file(file.path)]
+    if counts:
+        text = [file.path.name for file in files if file not in counts] + [f"{sub.name}/" for sub in folders]
+        if text:
+            raise PairityError(
+                f"{folder} holds counts ({counts[0].path.name}) and text ({text[0]}): use two folders."
+            )
+        return [CountsInput(str(file.path), file.path) for file in counts]
+    if not files and not folders:
+        raise PairityError(
+            f"{folder} holds no text: it needs one file or one folder per language, "
+            "such as eng_Latn.txt.gz or eng_Latn/part-0.parquet."
+        )
+    inputs: dict[str, TextInput] = {}
+    entries = [(sub.name, sub) for sub in folders] + [(_stem(file.path), file.path) for file in files]
+    for language, entry in sorted(entries):
+        if "." in language:
+            short = language.partition(".")[0]
+            raise PairityError(
+                f"{entry}: is the language {short!r} or {language!r}? Put the parts of one language into "
+                f"a folder ({folder / short}/), or name it: {short}={entry}."
+            )
+        _check_language(language, str(entry))
+        found = TextInput(language, str(entry), named=False, files=tuple(_files_at(entry, str(entry), notes)))
+        _refuse_same_stem(language, found.files)
+        if language in inputs:
+            _refuse_language_twice(language, inputs[language].origin, found.origin)
+        inputs[language] = found
+    return list(inputs.values())
+
+
+def _list_folder(folder: Path, notes: list[str]) -> tuple[list[TextFile], list[Path]]:
+    """The text files and the folders in a folder, sorted by name, without what is hidden or documentation."""
+    files: list[TextFile] = []
+    folders: list[Path] = []
+    for entry in sorted(folder.iterdir()):
+        if entry.name.startswith((".", "_")):
+            continue
+        if entry.is_dir():
+            folders.append(entry)
+        elif entry.suffix.lower() == ".md" or entry.name.partition(".")[0].upper() in DOCUMENTATION:
+            notes.append(f"{entry} is taken for documentation and is not read.")
+        else:
+            files.append(_text_file(entry))
+    return files, folders
+
+
+def _files_at(path: Path, origin: str, notes: list[str]) -> list[TextFile]:
+    """The files of one language: a file, a folder of files, or a glob."""
+    if path.is_file():
+        return [_text_file(path)]
+    if path.is_dir():
+        files, folders = _list_folder(path, notes)
+        if folders:
+            # Data sets keep train/ and test/ side by side here: reading both would be a bad, quiet mistake.
+            raise PairityError(
+                f"{path} holds folders ({', '.join(sub.name for sub in folders[:5])}), and which to read is "
+                f"not said: name one, such as LANG={folders[0]}, or all, LANG='{path}/*/*'."
+            )
+        if not files:
+            raise PairityError(f"{path} holds no text: it needs files that end in {READABLE}.")
+        return files
+    found = _glob(path)
+    if found is None:
+        _refuse_missing(path, origin)
+    return [_text_file(match) for match in found if match.is_file()]
+
+
+def _glob(path: Path) -> list[Path] | None:
+    """The matches of a glob in sorted order; None if there are none."""
+    if not glob.has_magic(str(path)):
+        return None
+    matches = glob.glob(str(path), recursive=True)  # noqa: PTH207 (Path.glob takes no absolute pattern)
+    return [Path(match) for match in sorted(matches)] or None
+
+
+def _text_file(path: Path) -> TextFile:
+    found = _format(path)
+    if found is None:
+        _refuse_kind(path)
+    return TextFile(path, *found, path.stat().st_size)
+
+
+def _format(path: Path) -> tuple[Kind, str | None] | None:
+    """`eng_Latn.jsonl.zst` -> ("jsonl", "zstd"); None for what cannot be read."""
+    name, codec = Path(path.name), CODECS.get(path.suffix.lower())
+    if codec:
+        name = name.with_suffix("")
+    kind = KINDS.get(name.suffix.lower())
+    if kind is None or (kind == "parquet" and codec):
+        return None
+    return kind, codec
+
+
+def _stem(path: Path) -> str:
+    """`dir/eng_Latn.jsonl.zst` -> "eng_Latn"."""
+    name = Path(path.name)
+    if name.suffix.lower() in CODECS:
+        name = name.with_suffix("")
+    return name.stem if name.suffix.lower() in KINDS else name.name
+
+
+def _is_counts_file(path: Path) -> bool:
+    try:
+        return set(COUNTS_COLUMNS) <= set(pq.read_schema(path).names)
+    except (OSError, pa.ArrowException) as error:
+        refuse_broken(path, "Parquet", error)
+
+
+# Mistakes that names alone show
+
+
+def _check_language(language: str, origin: str) -> None:
+    if (
+        not language
+        or language != language.strip()
+        or not language.isprintable()
+        or set(language) & set("=/,")
+    ):
+        raise PairityError(
+            f"{language!r} (from {origin}) cannot be the name of a language: a name is not empty and has "
+            "no '=', '/', ',' and no space around it."
+        )
+
+
+def _refuse_twice(inputs: Sequence[TextInput | CountsInput]) -> None:
+    """The same language, or the same counts file, in two SOURCEs."""
+    seen: dict[str | Path, str] = {}
+    for part in inputs:
+        if isinstance(part, TextInput):
+            if part.language in seen:
+                _refuse_language_twice(part.language, seen[part.language], part.origin)
+            seen[part.language] = part.origin
+        elif isinstance(part.data, Path):
+            path = part.data.resolve()
+            if path in seen:
+                raise PairityError(
+                    f"the counts file {part.origin} is given twice (also as {seen[path]}): name it once."
+                )
+            seen[path] = part.origin
+
+
+def _refuse_language_twice(language: str, first: str, second: str) -> NoReturn:
+    raise PairityError(
+        f"the language {language!r} is given twice: {first} and {second}. Leave one out, "
+        f"or put both into one folder and give that as {language}=FOLDER."
+    )
+
+
+def _refuse_same_stem(language: str, files: Sequence[TextFile]) -> None:
+    """`part-0.txt` beside `part-0.txt.gz` is the same text twice, as `gzip -k` leaves it."""
+    seen: dict[Path, Path] = {}
+    for file in files:
+        stem = file.path.parent / _stem(file.path)
+        if stem in seen:
+            raise PairityError(
+                f"{language}: {seen[stem]} and {file.path} look like the same text twice: "
+                "remove or rename one of them."
+            )
+        seen[stem] = file.path
+
+
+def _refuse_missing(path: Path, origin: str) -> NoReturn:
+    """No such path: show what is near it."""
+    what = "no file matches" if glob.has_magic(str(path)) else "no such file or folder:"
+    folder, name = path.parent, path.name
+    while not folder.is_dir() and folder != folder.parent:
+        folder, name = folder.parent, folder.name
+    there = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
+    near = [str(folder / match) for match in difflib.get_close_matches(name, there, n=3)]
+    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    given = "" if origin == str(path) else f" (from {origin})"
+    raise PairityError(f"{what} {path}{given}.{hint or ' Check the name.'}")
+
+
+def _refuse_kind(path: Path) -> NoReturn:
+    raise PairityError(
+        f"{path}: this kind of file cannot be read. Text must end in {READABLE}; "
+        f"convert it, move it away or hide it (_{path.name})."
+    )
+
+
+def refuse_broken(path: Path, kind: str, error: Exception, place: str = "") -> NoReturn:
+    raise PairityError(f"{path}{place}: broken {kind} file ({error}). Make or fetch it again.") from error
+
+
+def _only(
+    inputs: Sequence[TextInput | CountsInput], languages: list[str]
+) -> tuple[list[TextInput | CountsInput], list[str]]:
+    kept: list[TextInput | CountsInput] = []
+    left_out: list[str] = []
+    for part in inputs:
+        if isinstance(part, CountsInput) or part.language in languages:
+            kept.append(part)
+        elif part.named:
+            near = difflib.get_close_matches(part.language, languages, n=3)
+            hint = f" Did you mean {' or '.join(near)}?" if near else ""
+            raise PairityError(
+                f"dev names {part.language!r} ({part.origin}), which train lacks.{hint} "
+                f"Add {part.language} to train, or leave it out of dev."
+            )
+        else:
+            left_out.append(part.language)
+    return kept, left_out

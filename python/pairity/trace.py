@@ -1,0 +1,134 @@
+"""The trace of a training run: who was served by which merge, and what every language cost meanwhile.
+
+As a table it has one row a step, row 0 being the state before the first merge:
+
+    step  language  left   right  count  vocab_size  cost:eng_Latn  cost:tel_Telu
+    0     null      null   null   null          256          129.4          341.2
+    1     tel_Telu  \\xe0  \\xb0  83172         257          129.4          251.0
+
+Costs (tokens per line) are there at powers of two, at least every 0.1 % of the merges, and at the end; in
+between they are null.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+COST = "cost:"
+
+STUCK_SERVICES = 100
+"""A language is stuck where it was served this often ..."""
+STUCK_GAIN = 0.0005
+"""... and its cost fell by less than this share: it spends merges that do not help it."""
+
+STARVED_SHARE = 0.25
+"""A language is starved if it got less than this share of what each would get if all were served alike ..."""
+STARVED_COST = 1.05
+"""... while it ends among the most expensive quarter, this many times dearer than the mean."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The steps of a run as columns; `costs` has one row for each of `sampled` and one column a language."""
+
+    languages: tuple[str, ...]
+    left: Sequence[bytes]
+    right: Sequence[bytes]
+    served: npt.NDArray[np.int32]
+    count: npt.NDArray[np.uint64]
+    vocab_size: npt.NDArray[np.int64]
+    sampled: npt.NDArray[np.int64]
+    costs: npt.NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.served)
+
+    def services(self) -> dict[str, int]:
+        """How many merges served each language."""
+        number = np.bincount(self.served[self.served >= 0], minlength=len(self.languages))
+        return dict(zip(self.languages, number.tolist(), strict=True))
+
+    def final_costs(self) -> dict[str, float]:
+        """Cost of each measured language at the end."""
+        last = self.costs[-1] if len(self.costs) else np.full(len(self.languages), np.nan)
+        return {
+            name: float(cost) for name, cost in zip(self.languages, last, strict=True) if not np.isnan(cost)
+        }
+
+    def stuck(self) -> dict[str, int]:
+        """Language -> merges that were spent on it while its cost hardly moved (STUCK_SERVICES, STUCK_GAIN)."""
+        found = {}
+        for index, language in enumerate(self.languages):
+            served = np.concatenate([[0], np.cumsum(self.served == index)])[self.sampled]
+            cost = self.costs[:, index]
+            later = np.searchsorted(served, served + STUCK_SERVICES)
+            spent = 0
+            until = 0
+            for start in np.flatnonzero(later < len(served)):
+                end = later[start]
+                if cost[end] > cost[start] * (1 - STUCK_GAIN):
+                    spent += int(served[end] - max(served[start], until))
+                    until = int(served[end])
+            if spent:
+                found[language] = spent
+        return found
+
+    def starved(self) -> dict[str, float]:
+        """Language -> its cost over the mean, where it was hardly served all the same (STARVED_SHARE, STARVED_COST)."""
+        costs = self.final_costs()
+        services = self.services()
+        fair = sum(services.values()) / len(self.languages)
+        if fair == 0 or len(costs) < 2:
+            return {}
+        mean = sum(costs.values()) / len(costs)
+        dear = sorted(costs, key=lambda language: -costs[language])[: max(1, len(costs) // 4)]
+        return {
+            language: costs[language] / mean
+            for language in dear
+            if costs[language] > STARVED_COST * mean and services[language] < STARVED_SHARE * fair
+        }
+
+    def table(self) -> Any:
+        """As a `pyarrow.Table`."""
+        names = pa.array(self.languages, pa.string())
+        served = pa.array(self.served, mask=self.served < 0)
+        columns = {
+            "step": pa.array(np.arange(len(self) + 1)),
+            "language": after_start(pa.DictionaryArray.from_arrays(served, names).cast(pa.string())),
+            "left": after_start(pa.array(self.left, pa.binary())),
+            "right": after_start(pa.array(self.right, pa.binary())),
+            "count": after_start(pa.array(self.count.astype(np.int64))),
+            "vocab_size": pa.array(self.vocab_size),
+        }
+        for index, language in enumerate(self.languages):
+            cost = np.full(len(self) + 1, np.nan)
+            cost[self.sampled] = self.costs[:, index]
+            columns[COST + language] = pa.array(cost, mask=np.isnan(cost))
+        return pa.table(columns)
+
+    @classmethod
+    def from_table(cls, table: Any) -> "Trace":
+        languages = tuple(name.removeprefix(COST) for name in table.column_names if name.startswith(COST))
+        steps = table.slice(1)
+        index = {language: i for i, language in enumerate(languages)}
+        costs = np.stack([table[COST + language].to_numpy() for language in languages], axis=1)
+        sampled = np.flatnonzero(~np.isnan(costs).all(axis=1))
+        return cls(
+            languages=languages,
+            left=steps["left"].to_pylist(),
+            right=steps["right"].to_pylist(),
+            served=np.array([index.get(name, -1) for name in steps["language"].to_pylist()], dtype=np.int32),
+            count=steps["count"].to_numpy().astype(np.uint64),
+            vocab_size=table["vocab_size"].to_numpy(),
+            sampled=sampled,
+            costs=costs[sampled],
+        )
+
+
+def after_start(column: Any) -> Any:
+    """A column of the steps with a null before it, for the row of the start."""
+    return pa.concat_arrays([pa.nulls(1, column.type), column])

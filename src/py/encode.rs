@@ -1,0 +1,183 @@
+//! The part of the door that encodes.
+
+use super::{little_endian, slice};
+use crate::encode::{self, Rules, Stop, Text, Tokens};
+use crate::error::Result;
+use crate::split::Pretokenizer;
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+use std::sync::atomic::AtomicBool;
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Specials>()?;
+    module.add_class::<Encoder>()?;
+    module.add_function(wrap_pyfunction!(origins_by_rank, module)?)?;
+    Ok(())
+}
+
+/// Which special tokens to look for; made once for a set and kept by the caller.
+#[pyclass(frozen, module = "pairity._core")]
+struct Specials(encode::Specials);
+
+#[pymethods]
+impl Specials {
+    #[new]
+    fn new(tokens: Vec<(String, u32)>) -> PyResult<Self> {
+        Ok(Self(encode::Specials::new(&tokens)?))
+    }
+}
+
+fn rules<'s>(allowed: Option<&'s Specials>, disallowed: Option<&'s Specials>) -> Rules<'s> {
+    Rules { allowed: allowed.map(|specials| &specials.0), disallowed: disallowed.map(|specials| &specials.0) }
+}
+
+/// A `str` (without lone surrogates) or `bytes`, not copied.
+fn text<'t>(given: &'t Bound<'_, PyAny>) -> PyResult<Text<'t>> {
+    if let Ok(text) = given.cast::<PyString>() {
+        return Ok(Text::Str(text.to_str()?));
+    }
+    Ok(Text::Bytes(given.cast::<PyBytes>()?.as_bytes()))
+}
+
+/// Runs `work` without the GIL; it is told when Python wants to raise (Ctrl-C), and that is then raised.
+fn detached<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&mut (dyn FnMut() -> bool + Send)) -> Result<T> + Send,
+) -> PyResult<T> {
+    let mut raised: Option<PyErr> = None;
+    let outcome = py.detach(|| {
+        work(&mut || {
+            raised = Python::attach(|py| py.check_signals()).err();
+            raised.is_some()
+        })
+    });
+    match raised {
+        Some(error) => Err(error),
+        None => Ok(outcome?),
+    }
+}
+
+fn tokens(bytes: &PyBuffer<u8>, offsets: &PyBuffer<i64>) -> PyResult<Tokens> {
+    Ok(Tokens::new(slice(bytes)?.to_vec(), slice(offsets)?.to_vec())?)
+}
+
+/// Two u32 for every id; the largest number twice where there is no pair.
+fn pairs<'py>(py: Python<'py>, origins: &[Option<(u32, u32)>]) -> Bound<'py, PyBytes> {
+    let flat = origins.iter().flat_map(|pair| pair.map_or([u32::MAX; 2], |(left, right)| [left, right]));
+    PyBytes::new(py, &little_endian(flat.map(u32::to_le_bytes)))
+}
+
+#[pyclass(frozen, module = "pairity._core")]
+struct Encoder {
+    encoder: encode::Encoder,
+    special: Vec<u32>,
+}
+
+#[pymethods]
+impl Encoder {
+    #[new]
+    #[pyo3(signature = (pattern, token_bytes, token_offsets, merges, special, *, nfc=false, whole_pretokens=false))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        py: Python<'_>,
+        pattern: Option<&str>,
+        token_bytes: PyBuffer<u8>,
+        token_offsets: PyBuffer<i64>,
+        merges: PyBuffer<u32>,
+        special: Vec<u32>,
+        nfc: bool,
+        whole_pretokens: bool,
+    ) -> PyResult<Self> {
+        let pretokenizer = Pretokenizer::new(pattern)?;
+        let tokens = tokens(&token_bytes, &token_offsets)?;
+        let (merges, rest) = slice(&merges)?.as_chunks();
+        if !rest.is_empty() {
+            return Err(PyValueError::new_err("merges come in threes: left, right, new"));
+        }
+        let make = || encode::Encoder::new(pretokenizer, nfc, tokens, &special, merges, whole_pretokens);
+        let encoder = py.detach(make)?;
+        Ok(Self { encoder, special })
+    }
+
+    #[pyo3(signature = (text, *, allowed=None, disallowed=None))]
+    fn encode(
+        &self,
+        text: &Bound<'_, PyAny>,
+        allowed: Option<&Specials>,
+        disallowed: Option<&Specials>,
+    ) -> PyResult<Vec<u32>> {
+        let (py, text, rules) = (text.py(), self::text(text)?, rules(allowed, disallowed));
+        detached(py, |asked| {
+            let flag = AtomicBool::new(false);
+            ids(&self.encoder, rules, text, &mut Stop::new(asked, &flag))
+        })
+    }
+
+    #[pyo3(signature = (texts, *, allowed=None, disallowed=None, threads=1))]
+    fn encode_batch(
+        &self,
+        py: Python<'_>,
+        texts: Vec<Bound<'_, PyAny>>,
+        allowed: Option<&Specials>,
+        disallowed: Option<&Specials>,
+        threads: usize,
+    ) -> PyResult<Vec<Vec<u32>>> {
+        let texts = texts.iter().map(text).collect::<PyResult<Vec<_>>>()?;
+        let rules = rules(allowed, disallowed);
+        let work = |text: Text, stop: &mut Stop| ids(&self.encoder, rules, text, stop);
+        detached(py, |asked| encode::batch(&texts, threads, asked, work))
+    }
+
+    /// How many ids every text has, as int64.
+    #[pyo3(signature = (texts, *, allowed=None, disallowed=None, threads=1))]
+    fn count<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Vec<Bound<'py, PyAny>>,
+        allowed: Option<&Specials>,
+        disallowed: Option<&Specials>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let texts = texts.iter().map(text).collect::<PyResult<Vec<_>>>()?;
+        let rules = rules(allowed, disallowed);
+        let work = |text: Text, stop: &mut Stop| {
+            let mut count = 0_i64;
+            self.encoder.encode(text, rules, stop, &mut |ids| count += ids.len() as i64)?;
+            Ok(count)
+        };
+        let counts = detached(py, |asked| encode::batch(&texts, threads, asked, work))?;
+        Ok(PyBytes::new(py, &little_endian(counts.into_iter().map(i64::to_le_bytes))))
+    }
+
+    fn decode<'py>(&self, py: Python<'py>, ids: Vec<u32>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| self.encoder.decode(&ids))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The pair that each token is made of when its bytes are encoded.
+    fn origins<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let origins = py.detach(|| self.encoder.origins(&self.special));
+        pairs(py, &origins)
+    }
+}
+
+fn ids(encoder: &encode::Encoder, rules: Rules, text: Text, stop: &mut Stop) -> Result<Vec<u32>> {
+    let mut ids = Vec::new();
+    encoder.encode(text, rules, stop, &mut |some| ids.extend_from_slice(some))?;
+    Ok(ids)
+}
+
+/// The pair that each token is made of when the ids are the ranks, as in a table without merges.
+#[pyfunction]
+fn origins_by_rank<'py>(
+    py: Python<'py>,
+    token_bytes: PyBuffer<u8>,
+    token_offsets: PyBuffer<i64>,
+    special: Vec<u32>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let tokens = tokens(&token_bytes, &token_offsets)?;
+    let origins = py.detach(|| encode::origins_by_rank(&tokens, &special))?;
+    Ok(pairs(py, &origins))
+}

@@ -1,0 +1,473 @@
+//! The words of one language (or of several) cut into tokens, and what one merge does to them.
+//!
+//! All words lie in ONE flat array of token ids with a separator before each. A token that spans
+//! several bytes is written at the first and at the last coordinate of its span; what lies between
+//! is stale. A pair is known by its *boundary*: the coordinate where its right token starts.
+//!
+//! ```text
+//! coordinates  0 1 2 3 4 5          merges: (t,h) -> T, (T,e) -> U
+//! start        | t h e | a
+//! after (t,h)  | T T e | a          boundary 3 lies between T and e
+//! after (T,e)  | U T U | a          boundary 2 is stale: U starts at 1 and ends at 3
+//! ```
+//!
+//! A token that was merged away lost one end of its span to the new token, and what is written there
+//! later is only ever longer. So a token stands at a span if and only if its id is at BOTH ends; the
+//! start of its right neighbour is then always fresh. Three reads tell a live boundary from a stale one.
+
+use crate::error::{Error, Result};
+use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry as MapEntry;
+
+const SEPARATOR: u32 = u32::MAX;
+
+/// One learned merge, with the lengths in bytes that a shard needs to find the spans.
+#[derive(Clone, Copy, Debug)]
+pub struct Merge {
+    pub left: u32,
+    pub right: u32,
+    pub new: u32,
+    pub left_len: u32,
+    pub right_len: u32,
+}
+
+/// A pair and how often it occurs: what a language proposes as its next merge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    pub count: u64,
+    pub pair: u64,
+}
+
+pub fn pair(left: u32, right: u32) -> u64 {
+    u64::from(left) << 32 | u64::from(right)
+}
+
+pub fn parts(pair: u64) -> (u32, u32) {
+    ((pair >> 32) as u32, pair as u32)
+}
+
+/// A word before training: its bytes as token ids, how often it occurs, and whose it is.
+#[derive(Clone, Copy)]
+pub struct Word<'w> {
+    pub ids: &'w [u8],
+    pub weight: u64,
+    pub owner: u32,
+}
+
+/// Neighbouring words of the same weight and owner. Words are laid out region by region, so that
+/// no weight need be stored for each word or position: it follows from where a boundary lies.
+#[derive(Clone, Copy, Debug)]
+struct Region {
+    start: u32,
+    owner: u32,
+    weight: u64,
+}
+
+struct PairEntry {
+    count: u64,
+    boundaries: Boundaries,
+}
+
+pub struct Shard {
+    symbols: Vec<u32>,
+    regions: Vec<Region>,
+    pairs: FxHashMap<u64, PairEntry>,
+    seen: IdSet,
+}
+
+impl Shard {
+    /// Lays out the words and indexes their pairs. A word of one byte has no pair and is left out.
+    pub fn new(words: &mut [Word]) -> Result<Shard> {
+        words.sort_unstable_by(|a, b| (a.owner, b.weight).cmp(&(b.owner, a.weight)));
+        let words = || words.iter().filter(|word| word.ids.len() > 1);
+        let size = 1 + words().map(|word| word.ids.len() + 1).sum::<usize>();
+        if size >= SEPARATOR as usize {
+            return Err(Error::Invalid(format!(
+                "one language holds {size} bytes of distinct pre-tokens, more than the engine's limit of {}: \
+                 prune its rarest pre-tokens or split it in two",
+                SEPARATOR
+            )));
+        }
+        let mut symbols = Vec::with_capacity(size);
+        let mut regions: Vec<Region> = Vec::new();
+        let mut seen = IdSet::default();
+        let mut counts = vec![0u64; 1 << 16];
+        let mut writers: Vec<BoundaryWriter> = Vec::new();
+        writers.resize_with(1 << 16, BoundaryWriter::default);
+        for word in words() {
+            let last = regions.last().map(|region| (region.owner, region.weight));
+            if last != Some((word.owner, word.weight)) {
+                regions.push(Region { start: symbols.len() as u32, owner: word.owner, weight: word.weight });
+            }
+            symbols.push(SEPARATOR);
+            for (i, &id) in word.ids.iter().enumerate() {
+                if i > 0 {
+                    let slot = usize::from(word.ids[i - 1]) << 8 | usize::from(id);
+                    counts[slot] += word.weight;
+                    writers[slot].push(symbols.len() as u32);
+                }
+                seen.insert(u32::from(id));
+                symbols.push(u32::from(id));
+            }
+        }
+        symbols.push(SEPARATOR);
+        let pairs = writers
+            .into_iter()
+            .enumerate()
+            .filter(|(slot, _)| counts[*slot] > 0)
+            .map(|(slot, writer)| {
+                let key = pair((slot >> 8) as u32, (slot & 0xff) as u32);
+                (key, PairEntry { count: counts[slot], boundaries: writer.finish() })
+            })
+            .collect();
+        Ok(Shard { symbols, regions, pairs, seen })
+    }
+
+    pub fn count(&self, pair: u64) -> u64 {
+        self.pairs.get(&pair).map_or(0, |entry| entry.count)
+    }
+
+    pub fn candidates(&self) -> impl Iterator<Item = Candidate> {
+        self.pairs.iter().map(|(&pair, entry)| Candidate { count: entry.count, pair })
+    }
+
+    /// Applies a merge to every word, left to right, never overlapping (`aaa` with (a,a) gives `aa a`).
+    ///
+    /// `merged` hears of every occurrence (owner and weight); `born` gets each pair whose count grew, which are the
+    /// pairs of the new token and no others: every other pair can only lose.
+    pub fn apply(
+        &mut self,
+        merge: &Merge,
+        scratch: &mut Scratch,
+        mut merged: impl FnMut(u32, u64),
+        mut born: impl FnMut(Candidate),
+    ) {
+        let &Merge { left, right, new, left_len, right_len } = merge;
+        if !self.seen.contains(left) || !self.seen.contains(right) {
+            return;
+        }
+        let Some(entry) = self.pairs.remove(&pair(left, right)) else {
+            return;
+        };
+        scratch.spots.clear();
+        let symbols = &mut self.symbols[..];
+        entry.boundaries.for_each(|boundary| {
+            let start = (boundary - left_len) as usize;
+            let middle = boundary as usize;
+            if symbols[start] == left && symbols[middle - 1] == left && symbols[middle] == right {
+                // Written at once: in a run such as `aaa` the next boundary then shows as stale.
+                symbols[start] = new;
+                symbols[middle + right_len as usize - 1] = new;
+                scratch.spots.push(start as u32);
+            }
+        });
+        if scratch.spots.is_empty() {
+            return;
+        }
+        self.seen.insert(new);
+
+        let span = left_len + right_len;
+        let mut regions = RegionWalk { regions: &self.regions, at: 0 };
+        let mut previous_end = 0;
+        for (i, &start) in scratch.spots.iter().enumerate() {
+            let end = start + span;
+            let region = regions.of(start);
+            merged(region.owner, region.weight);
+            if previous_end != start {
+                let neighbour = symbols[start as usize - 1];
+                if neighbour != SEPARATOR {
+                    scratch.before.note(neighbour, start, region.weight);
+                }
+            }
+            if scratch.spots.get(i + 1) == Some(&end) {
+                scratch.twins.push(end);
+                scratch.twin_weight += region.weight;
+            } else {
+                let neighbour = symbols[end as usize];
+                if neighbour != SEPARATOR {
+                    scratch.after.note(neighbour, end, region.weight);
+                }
+            }
+            previous_end = end;
+        }
+
+        let pairs = &mut self.pairs;
+        scratch.before.drain(|neighbour, weight, boundaries| {
+            lose(pairs, pair(neighbour, left), weight);
+            gain(pairs, pair(neighbour, new), weight, boundaries, &mut born);
+        });
+        scratch.after.drain(|neighbour, weight, boundaries| {
+            lose(pairs, pair(right, neighbour), weight);
+            gain(pairs, pair(new, neighbour), weight, boundaries, &mut born);
+        });
+        if !scratch.twins.is_empty() {
+            lose(pairs, pair(right, left), scratch.twin_weight);
+            gain(pairs, pair(new, new), scratch.twin_weight, &scratch.twins, &mut born);
+            scratch.twins.clear();
+            scratch.twin_weight = 0;
+        }
+    }
+}
+
+/// The pair just merged is gone already, so it may be missing here (`aaa`); no other pair can.
+fn lose(pairs: &mut FxHashMap<u64, PairEntry>, pair: u64, weight: u64) {
+    if let MapEntry::Occupied(mut slot) = pairs.entry(pair) {
+        slot.get_mut().count -= weight;
+        if slot.get().count == 0 {
+            slot.remove();
+        }
+    }
+}
+
+/// A pair exists before it is born only when two merges make the same token (`ab|c`, `a|bc`): rare.
+fn gain(
+    pairs: &mut FxHashMap<u64, PairEntry>,
+    pair: u64,
+    weight: u64,
+    boundaries: &[u32],
+    born: &mut impl FnMut(Candidate),
+) {
+    let count = match pairs.entry(pair) {
+        MapEntry::Vacant(slot) => {
+            slot.insert(PairEntry { count: weight, boundaries: Boundaries::new(boundaries) });
+            weight
+        }
+        MapEntry::Occupied(mut slot) => {
+            let entry = slot.get_mut();
+            entry.count += weight;
+            let mut all = boundaries.to_vec();
+            entry.boundaries.for_each(|boundary| all.push(boundary));
+            all.sort_unstable();
+            all.dedup();
+            entry.boundaries = Boundaries::new(&all);
+            entry.count
+        }
+    };
+    born(Candidate { count, pair });
+}
+
+/// Finds the region of each boundary of an ascending series by galloping from the last one.
+struct RegionWalk<'s> {
+    regions: &'s [Region],
+    at: usize,
+}
+
+impl<'s> RegionWalk<'s> {
+    fn of(&mut self, position: u32) -> &'s Region {
+        let mut step = 1;
+        while self.regions.get(self.at + step).is_some_and(|region| region.start <= position) {
+            self.at += step;
+            step *= 2;
+        }
+        while step > 1 {
+            step /= 2;
+            if self.regions.get(self.at + step).is_some_and(|region| region.start <= position) {
+                self.at += step;
+            }
+        }
+        &self.regions[self.at]
+    }
+}
+
+/// What a merge collects before it touches the index; kept between merges so that nothing is allocated.
+pub struct Scratch {
+    spots: Vec<u32>,
+    before: Side,
+    after: Side,
+    twins: Vec<u32>,
+    twin_weight: u64,
+}
+
+impl Scratch {
+    pub fn new(tokens: usize) -> Scratch {
+        Scratch {
+            spots: Vec::new(),
+            before: Side::new(tokens),
+            after: Side::new(tokens),
+            twins: Vec::new(),
+            twin_weight: 0,
+        }
+    }
+
+    /// The number of token ids that it has room for.
+    pub fn capacity(&self) -> usize {
+        self.before.sums.len()
+    }
+}
+
+/// The neighbours on one side of the new token: dense by id, so that the index is asked once for each
+/// distinct neighbour and not once for each occurrence.
+struct Side {
+    sums: Vec<NeighbourSum>,
+    touched: Vec<u32>,
+    spots: Vec<(u32, u32)>,
+    grouped: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct NeighbourSum {
+    weight: u64,
+    number: u32,
+    offset: u32,
+}
+
+impl Side {
+    fn new(tokens: usize) -> Side {
+        Side {
+            sums: vec![NeighbourSum::default(); tokens],
+            touched: Vec::new(),
+            spots: Vec::new(),
+            grouped: Vec::new(),
+        }
+    }
+
+    fn note(&mut self, neighbour: u32, boundary: u32, weight: u64) {
+        let sum = &mut self.sums[neighbour as usize];
+        if sum.number == 0 {
+            self.touched.push(neighbour);
+        }
+        sum.number += 1;
+        sum.weight += weight;
+        self.spots.push((neighbour, boundary));
+    }
+
+    /// Hands out each neighbour with its weight and its boundaries in ascending order, and empties itself.
+    fn drain(&mut self, mut each: impl FnMut(u32, u64, &[u32])) {
+        let mut offset = 0;
+        for &neighbour in &self.touched {
+            let sum = &mut self.sums[neighbour as usize];
+            sum.offset = offset;
+            offset += sum.number;
+        }
+        self.grouped.resize(offset as usize, 0);
+        for &(neighbour, boundary) in &self.spots {
+            let sum = &mut self.sums[neighbour as usize];
+            self.grouped[sum.offset as usize] = boundary;
+            sum.offset += 1;
+        }
+        for &neighbour in &self.touched {
+            let sum = std::mem::take(&mut self.sums[neighbour as usize]);
+            let end = sum.offset as usize;
+            each(neighbour, sum.weight, &self.grouped[end - sum.number as usize..end]);
+        }
+        self.touched.clear();
+        self.spots.clear();
+    }
+}
+
+/// Ascending boundaries, each coded as its distance from the one before in seven bits a byte.
+///
+/// Most pairs are rare, so a list of up to twelve bytes lives in the struct itself; a longer one is
+/// a boxed slice whose pointer takes the first eight of them.
+struct Boundaries {
+    len: u32,
+    data: [u8; Boundaries::INLINE],
+}
+
+impl Boundaries {
+    const INLINE: usize = 12;
+
+    fn new(ascending: &[u32]) -> Boundaries {
+        let mut writer = BoundaryWriter::default();
+        for &boundary in ascending {
+            writer.push(boundary);
+        }
+        writer.finish()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Boundaries {
+        let len = bytes.len() as u32;
+        let mut data = [0; Boundaries::INLINE];
+        if bytes.len() <= Boundaries::INLINE {
+            data[..bytes.len()].copy_from_slice(bytes);
+        } else {
+            let pointer = Box::into_raw(Box::<[u8]>::from(bytes)).cast::<u8>();
+            data[..size_of::<usize>()].copy_from_slice(&(pointer as usize).to_ne_bytes());
+        }
+        Boundaries { len, data }
+    }
+
+    fn boxed(&self) -> Option<*mut [u8]> {
+        let len = self.len as usize;
+        (len > Boundaries::INLINE).then(|| {
+            let mut address = [0; size_of::<usize>()];
+            address.copy_from_slice(&self.data[..size_of::<usize>()]);
+            std::ptr::slice_from_raw_parts_mut(usize::from_ne_bytes(address) as *mut u8, len)
+        })
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match self.boxed() {
+            // SAFETY: the pointer came from `Box::into_raw` with this length and is freed only in `drop`.
+            Some(slice) => unsafe { &*slice },
+            None => &self.data[..self.len as usize],
+        }
+    }
+
+    fn for_each(&self, mut each: impl FnMut(u32)) {
+        let mut boundary = 0u32;
+        let mut delta = 0u32;
+        let mut shift = 0;
+        for &byte in self.bytes() {
+            delta |= u32::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                boundary += delta;
+                each(boundary);
+                delta = 0;
+                shift = 0;
+            } else {
+                shift += 7;
+            }
+        }
+    }
+}
+
+impl Drop for Boundaries {
+    fn drop(&mut self) {
+        if let Some(slice) = self.boxed() {
+            // SAFETY: as in `bytes`; a value is dropped once.
+            drop(unsafe { Box::from_raw(slice) });
+        }
+    }
+}
+
+#[derive(Default)]
+struct BoundaryWriter {
+    bytes: Vec<u8>,
+    last: u32,
+}
+
+impl BoundaryWriter {
+    fn push(&mut self, boundary: u32) {
+        let mut delta = boundary - self.last;
+        self.last = boundary;
+        while delta >= 0x80 {
+            self.bytes.push(delta as u8 | 0x80);
+            delta >>= 7;
+        }
+        self.bytes.push(delta as u8);
+    }
+
+    fn finish(self) -> Boundaries {
+        Boundaries::from_bytes(&self.bytes)
+    }
+}
+
+/// A growing set of token ids, one bit each. A pair can only occur where both its tokens do, and most
+/// tokens occur in few languages, so two bits spare most look-ups in the index.
+#[derive(Default)]
+struct IdSet(Vec<u64>);
+
+impl IdSet {
+    fn insert(&mut self, id: u32) {
+        let slot = id as usize / 64;
+        if slot >= self.0.len() {
+            self.0.resize(slot + 1, 0);
+        }
+        self.0[slot] |= 1 << (id % 64);
+    }
+
+    fn contains(&self, id: u32) -> bool {
+        self.0.get(id as usize / 64).is_some_and(|bits| bits >> (id % 64) & 1 == 1)
+    }
+}

@@ -1,0 +1,469 @@
+//! Learning the merges: one loop for every variant of the method.
+//!
+//! Each step serves a language (or, in the global phase, all of them summed), takes its most frequent
+//! pair and appends the merge to the log. The log is the whole state: a shard is brought up to date with
+//! it only when it is asked for its best pair, and by idle threads before that. So shards never wait for
+//! each other, and the result depends on nothing but the log.
+
+use crate::choose::{Admission, Gate, Gauge, Queue, Server, Tokens, Window, byte_ranks};
+use crate::error::{Error, Result};
+use crate::shard::{Candidate, Merge, Scratch, Shard, Word, parts};
+use rustc_hash::FxHashMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+/// Distinct pre-tokens and how often each occurs: bytes, where each ends (first offset 0), counts.
+#[derive(Clone, Copy)]
+pub struct Counted<'c> {
+    pub bytes: &'c [u8],
+    pub offsets: &'c [i64],
+    pub counts: &'c [u64],
+}
+
+/// What a language brings: the text to learn from, and the text and the scale to measure it by.
+pub struct Language<'c> {
+    pub train: Counted<'c>,
+    /// `None`: not measured (nothing will be known of its cost).
+    pub measure: Option<Measure<'c>>,
+}
+
+pub struct Measure<'c> {
+    pub text: Counted<'c>,
+    pub units: f64,
+    pub ratio: f64,
+}
+
+/// When to stop.
+#[derive(Clone, Copy, Debug)]
+pub enum Goal {
+    Merges(usize),
+    /// So many distinct tokens beside the bytes.
+    Tokens(usize),
+}
+
+impl Goal {
+    fn size(self) -> usize {
+        match self {
+            Goal::Merges(size) | Goal::Tokens(size) => size,
+        }
+    }
+}
+
+pub struct Settings {
+    pub goal: Goal,
+    /// The first so many merges serve all languages together (classical BPE).
+    pub global_merges: usize,
+    pub window: Option<Window>,
+    pub admission: Admission,
+    pub threads: usize,
+    /// Merges known beforehand, and whom each served: where an earlier run left off.
+    pub known: Vec<Step>,
+}
+
+/// One line of the trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    pub left: u32,
+    pub right: u32,
+    pub served: Option<usize>,
+    pub count: u64,
+}
+
+#[derive(Default)]
+pub struct Trained {
+    pub steps: Vec<Step>,
+    /// (merges done, tokens of each measured text then): at 0, at powers of two, at least every 0.1 %, at the end.
+    pub snapshots: Vec<(usize, Vec<u64>)>,
+    /// (language, merges done when it had no pair left).
+    pub exhausted: Vec<(usize, usize)>,
+}
+
+/// Called about every 50 ms on the calling thread with the steps so far; `false` stops the training.
+pub type Tick<'t> = dyn FnMut(&[Step]) -> bool + 't;
+
+pub fn train(languages: &[Language], settings: &Settings, tick: &mut Tick) -> Result<Trained> {
+    let mut run = Run::new(languages, settings, tick)?;
+    for &step in &settings.known {
+        run.record(step)?;
+    }
+    let trains: Vec<Counted> = languages.iter().map(|language| language.train).collect();
+    if run.result.steps.len() < settings.global_merges {
+        run.phase(&[trains.as_slice()], Serve::Everyone, settings.global_merges)?;
+    }
+    if settings.global_merges != usize::MAX {
+        let each: Vec<&[Counted]> = trains.chunks(1).collect();
+        run.phase(&each, Serve::Worst, usize::MAX)?;
+    }
+    run.snapshot();
+    Ok(run.result)
+}
+
+/// Who is served in a phase: all languages as one, or the worst compressed one.
+#[derive(Clone, Copy, PartialEq)]
+enum Serve {
+    Everyone,
+    Worst,
+}
+
+/// A training run: everything that the calling thread alone touches.
+struct Run<'r, 't> {
+    settings: &'r Settings,
+    tick: &'r mut Tick<'t>,
+    last_tick: Instant,
+    tokens: Tokens,
+    log: Log,
+    gate: Gate,
+    server: Server,
+    scale: Scale,
+    scratch: Scratch,
+    result: Trained,
+}
+
+impl<'r, 't> Run<'r, 't> {
+    fn new(languages: &[Language], settings: &'r Settings, tick: &'r mut Tick<'t>) -> Result<Self> {
+        let capacity = 256 + settings.known.len().max(settings.goal.size());
+        Ok(Run {
+            settings,
+            tick,
+            last_tick: Instant::now(),
+            tokens: Tokens::bytes(),
+            log: Log::default(),
+            gate: Gate::new(settings.admission),
+            server: Server::new(languages.len(), settings.window),
+            scale: Scale::new(languages)?,
+            scratch: Scratch::new(capacity),
+            result: Trained::default(),
+        })
+    }
+
+    fn reached(&self) -> bool {
+        match self.settings.goal {
+            Goal::Merges(merges) => self.result.steps.len() >= merges,
+            Goal::Tokens(tokens) => self.tokens.len() >= 256 + tokens,
+        }
+    }
+
+    /// THE loop. `texts` has one entry for each that can be served: all languages as one, or each by itself.
+    fn phase(&mut self, texts: &[&[Counted]], serve: Serve, until: usize) -> Result<()> {
+        if self.reached() {
+            return Ok(());
+        }
+        let log = std::mem::take(&mut self.log);
+        let pool = Pool { log, learners: self.build(texts)?, stop: AtomicBool::new(false) };
+        let outcome = std::thread::scope(|scope| {
+            for helper in 1..self.settings.threads {
+                let (pool, capacity) = (&pool, self.scratch.capacity());
+                scope.spawn(move || pool.keep_up(helper, Scratch::new(capacity)));
+            }
+            let _stop_helpers = StopOnDrop(&pool.stop);
+            while !self.reached() && self.result.steps.len() < until {
+                let served = match serve {
+                    Serve::Everyone => None,
+                    Serve::Worst => {
+                        self.scale.catch_up(&pool.log, &mut self.scratch);
+                        match self.server.worst(&self.scale.gauges) {
+                            Some(language) => Some(language),
+                            None => break,
+                        }
+                    }
+                };
+                match (self.best(&pool, served.unwrap_or(0))?, served) {
+                    (Some(best), _) => {
+                        let (left, right) = parts(best.pair);
+                        self.append(Step { left, right, served, count: best.count }, &pool.log)?;
+                    }
+                    (None, Some(language)) => {
+                        self.server.retire(language);
+                        self.result.exhausted.push((language, self.result.steps.len()));
+                    }
+                    (None, None) => break,
+                }
+                self.breathe()?;
+            }
+            Ok(())
+        });
+        self.log = pool.log;
+        outcome
+    }
+
+    fn best(&mut self, pool: &Pool, served: usize) -> Result<Option<Candidate>> {
+        let mut learner = lock(&pool.learners[served]);
+        while learner.catch_up(&pool.log, &mut self.scratch) {
+            self.breathe()?;
+        }
+        Ok(learner.best(&self.tokens, &self.gate))
+    }
+
+    fn record(&mut self, step: Step) -> Result<()> {
+        let log = std::mem::take(&mut self.log);
+        let outcome = self.append(step, &log);
+        self.log = log;
+        outcome
+    }
+
+    fn append(&mut self, step: Step, log: &Log) -> Result<()> {
+        let known = |id: u32| (id as usize) < self.tokens.len();
+        if !known(step.left) || !known(step.right) {
+            return Err(Error::Invalid(format!(
+                "merge {} joins tokens {} and {}, but only {} tokens exist by then",
+                self.result.steps.len(),
+                step.left,
+                step.right,
+                self.tokens.len()
+            )));
+        }
+        log.push(Merge {
+            left: step.left,
+            right: step.right,
+            new: self.tokens.join(step.left, step.right)?,
+            left_len: self.tokens.length(step.left) as u32,
+            right_len: self.tokens.length(step.right) as u32,
+        });
+        if let Some(language) = step.served {
+            self.server.served(language);
+        }
+        self.result.steps.push(step);
+        let done = self.result.steps.len();
+        if done.is_power_of_two() || done.is_multiple_of((self.settings.goal.size() / 1000).max(1)) {
+            self.scale.catch_up(log, &mut self.scratch);
+            self.note(done);
+        }
+        Ok(())
+    }
+
+    fn snapshot(&mut self) {
+        self.scale.catch_up(&self.log, &mut self.scratch);
+        self.note(self.result.steps.len());
+    }
+
+    fn note(&mut self, done: usize) {
+        if self.result.snapshots.last().map(|last| last.0) != Some(done) {
+            let tokens = self.scale.gauges.iter().map(|gauge| gauge.tokens).collect();
+            self.result.snapshots.push((done, tokens));
+        }
+    }
+
+    fn breathe(&mut self) -> Result<()> {
+        if self.last_tick.elapsed() >= Duration::from_millis(50) {
+            self.last_tick = Instant::now();
+            if !(self.tick)(&self.result.steps) {
+                return Err(Error::Interrupted);
+            }
+        }
+        Ok(())
+    }
+
+    /// Builds the learners on all threads, the largest text first.
+    fn build(&mut self, texts: &[&[Counted]]) -> Result<Vec<Mutex<Learner>>> {
+        let size = |text: &&[Counted]| text.iter().map(|counted| counted.bytes.len()).sum::<usize>();
+        let mut order: Vec<usize> = (0..texts.len()).collect();
+        order.sort_by_key(|&i| std::cmp::Reverse(size(&texts[i])));
+        let next = AtomicUsize::new(0);
+        let built: Vec<Mutex<Option<Result<Learner>>>> = texts.iter().map(|_| Mutex::new(None)).collect();
+        let floor = self.gate.floor();
+        let interrupted = std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..self.settings.threads.clamp(1, texts.len()))
+                .map(|_| {
+                    scope.spawn(|| {
+                        while let Some(&i) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+                            *lock(&built[i]) = Some(Learner::new(texts[i], floor));
+                        }
+                    })
+                })
+                .collect();
+            while workers.iter().any(|worker| !worker.is_finished()) {
+                std::thread::sleep(Duration::from_millis(1));
+                if let Err(stop) = self.breathe() {
+                    next.store(texts.len(), Ordering::Relaxed);
+                    return Err(stop);
+                }
+            }
+            Ok(())
+        });
+        interrupted?;
+        built
+            .into_iter()
+            .map(|slot| match slot.into_inner().unwrap_or_else(PoisonError::into_inner) {
+                Some(learner) => learner.map(Mutex::new),
+                None => Err(Error::Interrupted),
+            })
+            .collect()
+    }
+}
+
+/// The merges so far. Only the calling thread appends.
+#[derive(Default)]
+struct Log(RwLock<Vec<Merge>>);
+
+/// How many merges are applied before a shard is let go of: short, so that nobody waits long for it.
+const BATCH: usize = 32;
+
+impl Log {
+    fn push(&self, merge: Merge) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).push(merge);
+    }
+
+    /// Up to `BATCH` merges after the first `applied`.
+    fn after(&self, applied: usize, into: &mut Vec<Merge>) {
+        into.clear();
+        let log = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        into.extend(log[applied..].iter().take(BATCH));
+    }
+}
+
+/// The measured texts of all languages in one shard, and how many tokens each has.
+struct Scale {
+    shard: Shard,
+    applied: usize,
+    pending: Vec<Merge>,
+    gauges: Vec<Gauge>,
+}
+
+impl Scale {
+    fn new(languages: &[Language]) -> Result<Scale> {
+        let ranks = byte_ranks();
+        let mut gauges = Vec::new();
+        let mut texts = Vec::new();
+        for (owner, language) in languages.iter().enumerate() {
+            let mut gauge = Gauge { units: 0.0, ratio: 1.0, tokens: 0 };
+            if let Some(measure) = &language.measure {
+                let Measure { text, units, ratio } = *measure;
+                let words = text.offsets.windows(2).zip(text.counts);
+                let tokens = words.map(|(ends, &count)| (ends[1] - ends[0]) as u64 * count).sum();
+                gauge = Gauge { units, ratio, tokens };
+                texts.push((owner as u32, text, ranked(text.bytes, &ranks)));
+            }
+            gauges.push(gauge);
+        }
+        let mut words: Vec<Word> =
+            texts.iter().flat_map(|(owner, text, ids)| text.words(ids, *owner)).collect();
+        Ok(Scale { shard: Shard::new(&mut words)?, applied: 0, pending: Vec::new(), gauges })
+    }
+
+    fn catch_up(&mut self, log: &Log, scratch: &mut Scratch) {
+        loop {
+            log.after(self.applied, &mut self.pending);
+            if self.pending.is_empty() {
+                return;
+            }
+            self.applied += self.pending.len();
+            for merge in &self.pending {
+                let gauges = &mut self.gauges;
+                let save = |owner: u32, weight: u64| gauges[owner as usize].tokens -= weight;
+                self.shard.apply(merge, scratch, save, |_| ());
+            }
+        }
+    }
+}
+
+/// A text to learn from, with the queue of its pairs.
+struct Learner {
+    shard: Shard,
+    applied: usize,
+    pending: Vec<Merge>,
+    floor: u64,
+    /// Pairs born since the queue was last asked: put into it only then, by the thread that knows the tokens.
+    born: Vec<Candidate>,
+    queue: Queue,
+}
+
+impl Learner {
+    fn new(texts: &[Counted], floor: u64) -> Result<Learner> {
+        let ranks = byte_ranks();
+        let ids: Vec<Vec<u8>> = texts.iter().map(|text| ranked(text.bytes, &ranks)).collect();
+        let words = texts.iter().zip(&ids).flat_map(|(text, ids)| text.words(ids, 0));
+        let mut words: Vec<Word> = if texts.len() == 1 { words.collect() } else { summed(words) };
+        let shard = Shard::new(&mut words)?;
+        let born = shard.candidates().filter(|candidate| candidate.count >= floor).collect();
+        Ok(Learner { shard, applied: 0, pending: Vec::new(), floor, born, queue: Queue::default() })
+    }
+
+    /// Applies the next batch of merges; `false` when there was none.
+    fn catch_up(&mut self, log: &Log, scratch: &mut Scratch) -> bool {
+        log.after(self.applied, &mut self.pending);
+        self.applied += self.pending.len();
+        for merge in &self.pending {
+            let (born, floor) = (&mut self.born, self.floor);
+            let keep = |candidate: Candidate| {
+                if candidate.count >= floor {
+                    born.push(candidate);
+                }
+            };
+            self.shard.apply(merge, scratch, |_, _| (), keep);
+        }
+        !self.pending.is_empty()
+    }
+
+    fn best(&mut self, tokens: &Tokens, gate: &Gate) -> Option<Candidate> {
+        for candidate in self.born.drain(..) {
+            if gate.admits(&candidate, tokens) {
+                self.queue.push(candidate, tokens);
+            }
+        }
+        self.queue.best(tokens, gate.floor(), |pair| self.shard.count(pair))
+    }
+}
+
+/// The learners, brought up to date by whoever has time.
+struct Pool {
+    log: Log,
+    learners: Vec<Mutex<Learner>>,
+    stop: AtomicBool,
+}
+
+impl Pool {
+    fn keep_up(&self, helper: usize, mut scratch: Scratch) {
+        let number = self.learners.len();
+        let mut at = helper * number / 2;
+        let mut idle = 0;
+        while !self.stop.load(Ordering::Relaxed) {
+            at = (at + 1) % number;
+            let busy = match self.learners[at].try_lock() {
+                Ok(mut learner) => learner.catch_up(&self.log, &mut scratch),
+                Err(_) => false,
+            };
+            idle = if busy { 0 } else { idle + 1 };
+            if idle > number {
+                std::thread::sleep(Duration::from_micros(20));
+            }
+        }
+    }
+}
+
+struct StopOnDrop<'s>(&'s AtomicBool);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl<'c> Counted<'c> {
+    fn words<'w>(&self, ids: &'w [u8], owner: u32) -> impl Iterator<Item = Word<'w>> + use<'w, 'c> {
+        let words = self.offsets.windows(2).zip(self.counts);
+        words.map(move |(ends, &weight)| Word {
+            ids: &ids[ends[0] as usize..ends[1] as usize],
+            weight,
+            owner,
+        })
+    }
+}
+
+/// Bytes as the ids of their tokens.
+fn ranked(bytes: &[u8], ranks: &[u8; 256]) -> Vec<u8> {
+    bytes.iter().map(|&byte| ranks[byte as usize]).collect()
+}
+
+/// Equal words of several languages become one, with their weights added.
+fn summed<'w>(words: impl Iterator<Item = Word<'w>>) -> Vec<Word<'w>> {
+    let mut weights: FxHashMap<&[u8], u64> = FxHashMap::default();
+    for word in words {
+        *weights.entry(word.ids).or_default() += word.weight;
+    }
+    weights.into_iter().map(|(ids, weight)| Word { ids, weight, owner: 0 }).collect()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
