@@ -6,6 +6,7 @@
 
 pub mod choose;
 pub mod counts;
+pub mod cover;
 pub mod encode;
 pub mod error;
 pub mod shard;

@@ -84,6 +84,7 @@ pub type Tick<'t> = dyn FnMut(&[Step]) -> bool + 't;
 
 pub fn train(languages: &[Language], settings: &Settings, tick: &mut Tick) -> Result<Trained> {
     let mut run = Run::new(languages, settings, tick)?;
+    run.snapshot();
     for &step in &settings.known {
         run.record(step)?;
     }

@@ -77,7 +77,7 @@ def assert_equal(case, threads=1):
     assert got.tokens == expected.tokens
     done = len(expected.merges)
     powers = {2**k for k in range(20) if 2**k <= done}
-    assert {done, *powers} <= set(costs), "a cost at every power of two and at the end"
+    assert {0, done, *powers} <= set(costs), "a cost at the start, at every power of two and at the end"
     for step, cost in costs.items():
         assert cost == expected.costs[step]
 

@@ -1,1 +1,40 @@
-"""Train, judge and ship multilingual BPE tokenizers that treat languages alike."""
+"""Train, judge and ship multilingual BPE tokenizers that treat languages alike.
+
+    import pairity
+
+    tok = pairity.train("train/", dev="dev/", vocab_size=32_000, method=pairity.Parity(window=100))
+    tok.save("tokenizer/")
+    scores = pairity.evaluate({"parity": tok, "gpt-4o": "tiktoken:o200k_base"}, data="devtest/")
+    pairity.report(scores, "report.html")
+
+The flow, one module a stage: sources, corpus -> counts -> training (policy, trace) -> tokenizer, export ->
+evaluation, metrics -> reporting. `reference` is the method in plain Python.
+"""
+
+from importlib.metadata import version
+
+from pairity.counts import Counts, count
+from pairity.errors import PairityError, PairityWarning
+from pairity.evaluation import evaluate, tax
+from pairity.policy import Classical, Parity
+from pairity.scores import Scores
+from pairity.tokenizer import Tokenizer
+from pairity.trace import Trace
+from pairity.training import train
+
+__version__ = version("pairity")
+
+__all__ = [
+    "Classical",
+    "Counts",
+    "PairityError",
+    "PairityWarning",
+    "Parity",
+    "Scores",
+    "Tokenizer",
+    "Trace",
+    "count",
+    "evaluate",
+    "tax",
+    "train",
+]

@@ -1,6 +1,6 @@
 """The core of pairity, written in Rust. Buffers cross this boundary, not objects."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, final
 
 from typing_extensions import Buffer
@@ -42,6 +42,59 @@ class Counter:
 
 def pretokenize(pattern: str | None, text: str, *, strict: bool = False) -> list[str]:
     """The pre-tokens of a text. What the pattern does not match is a pre-token too, or if strict an error."""
+
+@final
+class Specials:
+    """Special tokens to look for in text: the leftmost, and the longest of those."""
+
+    def __new__(cls, tokens: Sequence[tuple[str, int]]) -> Specials: ...
+
+@final
+class Encoder:
+    """Text to ids and back. Threads may share it."""
+
+    def __new__(
+        cls,
+        pattern: str | None,
+        token_bytes: Buffer,
+        token_offsets: Buffer,
+        merges: Buffer,
+        special: Sequence[int],
+        *,
+        nfc: bool = False,
+        whole_pretokens: bool = False,
+    ) -> Encoder:
+        """Tokens end to end with int64 offsets (an empty one: no token); merges as flat uint32 left, right, new."""
+    def encode(
+        self, text: str | bytes, *, allowed: Specials | None = None, disallowed: Specials | None = None
+    ) -> list[int]: ...
+    def encode_batch(
+        self,
+        texts: Sequence[str | bytes],
+        *,
+        allowed: Specials | None = None,
+        disallowed: Specials | None = None,
+        threads: int = 1,
+    ) -> list[list[int]]: ...
+    def count(
+        self,
+        texts: Sequence[str | bytes],
+        *,
+        allowed: Specials | None = None,
+        disallowed: Specials | None = None,
+        threads: int = 1,
+    ) -> bytes:
+        """How many ids every text has, as int64."""
+    def decode(self, ids: Sequence[int]) -> bytes: ...
+    def origins(self) -> bytes:
+        """For every id the pair of uint32 that its token is made of when its bytes are encoded; the largest
+        number twice for bytes, special tokens and tokens that merging never reaches."""
+
+def origins_by_rank(token_bytes: Buffer, token_offsets: Buffer, special: Sequence[int]) -> bytes:
+    """The same for a table without merges, where the id is the rank of what two tokens join to."""
+
+def first_unmatched(pattern: str) -> str | None:
+    """A text that the pattern does not match all of, if one is found among all characters."""
 
 _Counted = tuple[Buffer, Buffer, Buffer]
 _Columns = tuple[Buffer, Buffer, Buffer, Buffer]

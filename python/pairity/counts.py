@@ -16,7 +16,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +24,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pairity import _core, corpus, pretokenizers
+from pairity import _core, corpus
 from pairity.errors import PairityError
+from pairity.pretokenizers import pattern_of
 from pairity.sources import COUNTS_COLUMNS, CountsInput, TextInput, resolve
 
 Split = Literal["train", "dev"]
@@ -58,7 +59,7 @@ class Pretokenization:
         """From what a user says: a name or a pattern of their own."""
         if normalize not in (None, "nfc"):
             raise PairityError(f"normalize must be 'nfc' or None, not {normalize!r}.")
-        return cls(pretokenizers.pattern(pretokenizer, digits=digits), normalize)
+        return cls(pattern_of(pretokenizer, digits=digits), normalize)
 
     @property
     def hash(self) -> str:
@@ -299,10 +300,10 @@ def count(
 ) -> Counts:
     """Count the pre-tokens of every language in `sources` (what a SOURCE may be: see `pairity.sources`).
 
-    Counts made before may stand among the sources; several of them are summed. `errors="replace"` reads bytes
-    that are not UTF-8 as U+FFFD and counts them in `replaced`. With `languages` only these are counted: others
-    found in a folder end in `left_out`, others named one by one are an error. `progress(done, total, what)` is
-    called with bytes of the files as they are on disk, and the language at work.
+    Counts made before may stand among the sources; several of them are summed. `errors="replace"` reads
+    bytes that are not UTF-8 as U+FFFD and counts them in `replaced`. With `languages` only these are counted:
+    others found in a folder end in `left_out`, others named one by one are an error.
+    `progress(done, total, what)` gets bytes of the files as they are on disk, and the language at work.
     """
     _check_split(split)
     if errors not in ("strict", "replace"):
@@ -423,7 +424,7 @@ def _count_texts(
                 counter = counters.pop() if counters else new_counter()
                 for other in counters:
                     counter.merge(other)
-                made[language] = _from_core(*counter.finish())
+                made[language] = _from_core(*counter.finish(), count_words)
         except IndexError:  # another thread took the last one
             pass
         except BaseException as error:
@@ -439,7 +440,9 @@ def _count_texts(
     return made
 
 
-def _from_core(data: bytes, offsets: bytes, counts: bytes, totals: Mapping[str, int]) -> LanguageCounts:
+def _from_core(
+    data: bytes, offsets: bytes, counts: bytes, totals: Mapping[str, int], words_counted: bool
+) -> LanguageCounts:
     numbers = np.frombuffer(counts, "<u8")
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
     return LanguageCounts(
@@ -448,7 +451,7 @@ def _from_core(data: bytes, offsets: bytes, counts: bytes, totals: Mapping[str, 
         lines=totals["lines"],
         bytes=totals["bytes"],
         chars=totals["chars"],
-        words=totals.get("words"),
+        words=totals["words"] if words_counted else None,
         replaced=totals["replaced"],
     )
 
@@ -534,9 +537,9 @@ def _check_same(
 
 
 def _check_split(split: str) -> Split:
-    if split == "train" or split == "dev":
-        return split
-    raise PairityError(f"split must be 'train' or 'dev', not {split!r}.")
+    if split not in ("train", "dev"):
+        raise PairityError(f"split must be 'train' or 'dev', not {split!r}.")
+    return cast(Split, split)
 
 
 def _from_table(table: Any, where: str, lines: Mapping[str, int]) -> dict[str, LanguageCounts]:
@@ -592,11 +595,11 @@ def _check_columns(table: Any, where: str) -> tuple[Any, Any, Array]:
         if column.null_count:
             refuse(pc.is_null(column), f"{name!r} is null. Remove the row or fill it.")
     refuse(pc.equal(language, ""), "the language has no name.")
-    refuse(pc.less_equal(number, 0), "a count must be a whole number above 0. Remove the row.")
+    counts = number.to_numpy(zero_copy_only=False)
+    wrong = (counts <= 0) | (counts > MAX_COUNT)
+    refuse(pa.array(wrong), "a count must be a whole number above 0 and below 2**63. Remove the row.")
     refuse(pc.equal(pc.binary_length(pretoken), 0), "the pre-token is empty. Remove the row.")
-    if pa.types.is_unsigned_integer(number.type):
-        refuse(pc.greater(number.cast(pa.uint64()), MAX_COUNT), "the count is above 2**63 - 1.")
-    return language, pretoken, number.to_numpy(zero_copy_only=False).astype(np.uint64)
+    return language, pretoken, counts.astype(np.uint64)
 
 
 def _from_dict(language: str, data: Any, lines: int | None) -> LanguageCounts:
@@ -611,7 +614,9 @@ def _from_dict(language: str, data: Any, lines: int | None) -> LanguageCounts:
             or not hasattr(number, "__index__")
             or not 0 < operator.index(number) <= MAX_COUNT
         ):
-            raise PairityError(f"{where}: a count must be a whole number above 0, not {number!r}.")
+            raise PairityError(
+                f"{where}: a count must be a whole number above 0 and below 2**63, not {number!r}."
+            )
         try:
             pretokens.append(pretoken.encode() if isinstance(pretoken, str) else pretoken)
         except UnicodeEncodeError:

@@ -25,10 +25,12 @@ STUCK_SERVICES = 100
 STUCK_GAIN = 0.0005
 """... and its cost fell by less than this share: it spends merges that do not help it."""
 
+STARVED_PASSED = 0.5
+"""A language is starved if in more than this share of the parity merges a cheaper one was served in its place ..."""
 STARVED_SHARE = 0.25
-"""A language is starved if it got less than this share of what each would get if all were served alike ..."""
+"""... it got less than this share of what each would get if all were served alike ..."""
 STARVED_COST = 1.05
-"""... while it ends among the most expensive quarter, this many times dearer than the mean."""
+"""... and it ends this many times dearer than the mean: as an exhausted language does, or one whose names mismatch."""
 
 
 @dataclass(frozen=True)
@@ -78,19 +80,29 @@ class Trace:
         return found
 
     def starved(self) -> dict[str, float]:
-        """Language -> its cost over the mean, where it was hardly served all the same (STARVED_SHARE, STARVED_COST)."""
+        """Language -> its cost over the mean, where others were served in its place (STARVED_...)."""
         costs = self.final_costs()
         services = self.services()
         fair = sum(services.values()) / len(self.languages)
         if fair == 0 or len(costs) < 2:
             return {}
         mean = sum(costs.values()) / len(costs)
-        dear = sorted(costs, key=lambda language: -costs[language])[: max(1, len(costs) // 4)]
+        passed = self._passed_over()
         return {
-            language: costs[language] / mean
-            for language in dear
-            if costs[language] > STARVED_COST * mean and services[language] < STARVED_SHARE * fair
+            language: cost / mean
+            for language, cost in costs.items()
+            if cost > STARVED_COST * mean
+            and services[language] < STARVED_SHARE * fair
+            and passed[language] > STARVED_PASSED
         }
+
+    def _passed_over(self) -> dict[str, float]:
+        """In which share of the parity merges a language cost more than the one that was served."""
+        before = np.flatnonzero(self.sampled < len(self))
+        served = self.served[self.sampled[before]]
+        before, served = before[served >= 0], served[served >= 0]
+        dearer = self.costs[before] > self.costs[before, served][:, None]
+        return dict(zip(self.languages, dearer.mean(axis=0).tolist(), strict=True))
 
     def table(self) -> Any:
         """As a `pyarrow.Table`."""

@@ -1,11 +1,12 @@
 //! The part of the door that encodes.
 
 use super::{little_endian, slice};
+use crate::cover;
 use crate::encode::{self, Rules, Stop, Text, Tokens};
 use crate::error::Result;
 use crate::split::Pretokenizer;
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use std::sync::atomic::AtomicBool;
@@ -14,6 +15,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Specials>()?;
     module.add_class::<Encoder>()?;
     module.add_function(wrap_pyfunction!(origins_by_rank, module)?)?;
+    module.add_function(wrap_pyfunction!(first_unmatched, module)?)?;
     Ok(())
 }
 
@@ -38,7 +40,13 @@ fn text<'t>(given: &'t Bound<'_, PyAny>) -> PyResult<Text<'t>> {
     if let Ok(text) = given.cast::<PyString>() {
         return Ok(Text::Str(text.to_str()?));
     }
-    Ok(Text::Bytes(given.cast::<PyBytes>()?.as_bytes()))
+    match given.cast::<PyBytes>() {
+        Ok(bytes) => Ok(Text::Bytes(bytes.as_bytes())),
+        Err(_) => Err(PyTypeError::new_err(format!(
+            "a text must be str or bytes, not {}",
+            given.get_type().name()?
+        ))),
+    }
 }
 
 /// Runs `work` without the GIL; it is told when Python wants to raise (Ctrl-C), and that is then raised.
@@ -180,4 +188,11 @@ fn origins_by_rank<'py>(
     let tokens = tokens(&token_bytes, &token_offsets)?;
     let origins = py.detach(|| encode::origins_by_rank(&tokens, &special))?;
     Ok(pairs(py, &origins))
+}
+
+/// A text that the pattern does not match all of, if one is found.
+#[pyfunction]
+fn first_unmatched(py: Python<'_>, pattern: &str) -> PyResult<Option<String>> {
+    let pretokenizer = Pretokenizer::new(Some(pattern))?;
+    Ok(py.detach(|| cover::first_unmatched(&pretokenizer)))
 }
