@@ -379,6 +379,10 @@ def _sentencepiece_bytes(piece: str) -> bytes:
     return piece.replace("\u2581", " ").encode()
 
 
+def _latin1_bytes(piece: str) -> bytes:
+    return piece.encode("latin-1")
+
+
 class TransformersTokenizer(_Adapter):
     """A transformers tokenizer that is written in Python and so has no `tokenizers` object inside."""
 
@@ -386,9 +390,11 @@ class TransformersTokenizer(_Adapter):
         super().__init__(name, len(tokenizer))
         self._tokenizer = tokenizer
         self._special = {int(token) for token in tokenizer.all_special_ids}
-        tokens = tokenizer.get_vocab()
-        byte_level = "\u0120" in tokens or any(token.startswith("\u0120") for token in tokens)
-        self._bytes_of = _byte_level_bytes if byte_level else _sentencepiece_bytes
+        self._bytes_of = _sentencepiece_bytes
+        if type(tokenizer).__name__ == "ByT5Tokenizer":  # its tokens are the bytes, written as Latin-1
+            self._bytes_of = _latin1_bytes
+        elif any(token.startswith("\u0120") for token in tokenizer.get_vocab()):
+            self._bytes_of = _byte_level_bytes
 
     def encode_lines(self, lines: list[str]) -> tuple[Ids, Offsets]:
         return _joined(self._tokenizer.encode(line, add_special_tokens=False) for line in lines)
@@ -425,15 +431,16 @@ def _from_transformers(tokenizer: Any, name: str) -> TokenizerLike:
 _CL100K = "|".join(
     [
         r"'(?i:[sdmt]|ll|ve|re)",
-        r"[^\r\n\p{L}\p{N}]?+\p{L}+",
-        r"\p{N}{1,3}",
-        r" ?[^\s\p{L}\p{N}]++[\r\n]*",
+        r"[^\r\n\p{L}\p{N}]?+\p{L}++",
+        r"\p{N}{1,3}+",
+        r" ?[^\s\p{L}\p{N}]++[\r\n]*+",
+        r"\s++$",
         r"\s*[\r\n]",
         r"\s+(?!\S)",
-        r"\s+",
+        r"\s",
     ]
 )
-_GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+_GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
 _UPPER, _LOWER, _ENDINGS = (
     r"\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}",
     r"\p{Ll}\p{Lm}\p{Lo}\p{M}",

@@ -28,7 +28,7 @@ def gini(costs: npt.ArrayLike) -> Floats:
         raise PairityError(f"a Gini coefficient compares languages: it needs at least 2, got {n}.")
     weights = np.arange(n, 0, -1, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
-        value: Floats = (n + 1 - 2 * (ordered @ weights) / ordered.sum(axis=-1)) / n
+        value: Floats = (n + 1 - 2 * (ordered * weights).sum(axis=-1) / ordered.sum(axis=-1)) / n
     # All costs alike must give 0 and not the rounding error of the sum.
     return np.where(ordered[..., 0] == ordered[..., -1], np.where(ordered[..., 0] > 0, 0.0, np.nan), value)
 
