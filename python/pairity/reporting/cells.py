@@ -90,6 +90,8 @@ SHORT_TITLES = {
     "failed_lines": "Failed lines",
 }
 
+# The change of the baseline against itself is 0 and says nothing.
+OF_BASELINE = frozenset({"change", "change_worst"})
 _OF_ONE_LANGUAGE = frozenset({"worst_language", "best_language"})
 
 
@@ -169,27 +171,31 @@ class Cells:
         return [name for name in METRICS if name in found] + sorted(found - set(METRICS))
 
     def row(self, metric: str, language: str | None = None) -> list[Cell | None]:
-        """The cells of all tokenizers, the best marked.
+        """The cells of all tokenizers, the best marked; values that read the same are marked the same.
 
-        A tokenizer that saw the text is not compared with those that did not: it cannot be the best. Where all
-        are equal nobody is.
+        A tokenizer that saw the text is not compared with those that did not, and the baseline not with its
+        own change of 0: they cannot be the best. Where all read the same, nobody is.
         """
         cells = [self.get(name, metric, language) for name in self.tokenizers]
         better = METRICS[metric].better if metric in METRICS else "neither"
-        values = [
-            cell.value
-            for cell, name in zip(cells, self.tokenizers, strict=True)
-            if cell is not None and cell.value is not None and not self._leaks(name, language)
-        ]
-        if better == "neither" or len(values) < 2 or min(values) == max(values):
+        compared = {
+            name: cell
+            for name, cell in zip(self.tokenizers, cells, strict=True)
+            if cell is not None and cell.value is not None and self._compares(name, metric, language)
+        }
+        if better == "neither" or len({cell.text for cell in compared.values()}) < 2:
             return cells
+        values = [cell.value for cell in compared.values() if cell.value is not None]
         best = max(values) if better == "higher" else min(values)
+        text = write(metric, best)
         return [
-            replace(cell, best=True)
-            if cell is not None and cell.value == best and not self._leaks(name, language)
-            else cell
-            for cell, name in zip(cells, self.tokenizers, strict=True)
+            replace(cell, best=True) if cell is not None and name in compared and cell.text == text else cell
+            for name, cell in zip(self.tokenizers, cells, strict=True)
         ]
+
+    def _compares(self, name: str, metric: str, language: str | None) -> bool:
+        own_change = metric in OF_BASELINE and name == self.baseline
+        return not own_change and not self._leaks(name, language)
 
     def _leaks(self, tokenizer: str, language: str | None) -> bool:
         leaks = self.scores.leaks.get(tokenizer, [])
@@ -213,6 +219,8 @@ class Cells:
             if not places:
                 found.append(f"{short_title(metric)} was not evaluated")
             elif all(self._cells[place].value is None for place in places):
-                why = next((self._cells[place].note for place in places if self._cells[place].note), "no value")
+                why = next(
+                    (self._cells[place].note for place in places if self._cells[place].note), "no value"
+                )
                 found.append(f"{short_title(metric)}: {why}")
         return found

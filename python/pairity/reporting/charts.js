@@ -15,24 +15,35 @@ pairity.charts = (() => {
     drawing.append(
       p.axisX(x, p.ticks(...xs, width / 110), height - bottom, p.plain, { grid: height - bottom - top, title: "lines per token → better", middle: (left + width - right) / 2 }),
       p.axisY(y, p.ticks(...ys, 5), left, p.plain, { grid: width - left - right, title: "Gini ↓ better" }));
-    const taken = [];
     const marks = rows.map((r) => {
       const px = x(r.compression_rate), py = y(r.gini), name = r.tokenizer;
       if (r.compression_low !== null) drawing.append(p.whisker(name, x(r.compression_low), py, x(r.compression_high), py));
       if (r.gini_low !== null) drawing.append(p.whisker(name, px, y(r.gini_low), px, y(r.gini_high)));
       drawing.append(p.marker(name, px, py, 6));
-      const toLeft = px > width * 0.6, label = p.cut(name, 22);
-      let ly = py - 10;
-      while (taken.some((t) => Math.abs(t.y - ly) < 14 && Math.abs(t.x - px) < 130)) ly -= 14;
-      taken.push({ x: px, y: ly });
-      drawing.append(p.text(label, px + (toLeft ? -9 : 9), ly, { class: "strong", "text-anchor": toLeft ? "end" : "start" }));
       return mark(r, px, py, name);
     });
+    nameMarks(drawing, marks, [left, width]);
     return { drawing, marks };
   }
 
+  /* Names beside their points: of the places around each the first that covers neither a point nor another name. */
+  function nameMarks(drawing, marks, [from, to]) {
+    const taken = marks.map((m) => ({ x0: m.x - 8, x1: m.x + 8, y0: m.y - 7, y1: m.y + 7 }));
+    for (const m of marks) {
+      const label = p.cut(m.title, 22), wide = [...label].length * 7;
+      const places = [-10, 20, -24, 34, -38, 48].flatMap((dy) => [["start", 4, dy], ["end", -4, dy]]).map(([anchor, dx, dy]) => {
+        const x0 = anchor === "start" ? m.x + dx : m.x + dx - wide;
+        return { anchor, x: m.x + dx, y: m.y + dy, x0, x1: x0 + wide, y0: m.y + dy - 11, y1: m.y + dy + 3 };
+      });
+      const free = (box) => box.x0 >= from && box.x1 <= to && !taken.some((t) => box.x0 < t.x1 && t.x0 < box.x1 && box.y0 < t.y1 && t.y0 < box.y1);
+      const place = places.find(free) ?? places[0];
+      taken.push(place);
+      drawing.append(p.text(label, place.x, place.y, { class: "strong", "text-anchor": place.anchor, color: p.colour(m.title) }));
+    }
+  }
+
   function lorenz({ rows, width, title }) {
-    const height = Math.min(width, 380), left = 48, right = 14, top = 26, bottom = 46;
+    const height = Math.min(width, 380), left = 48, right = 26, top = 26, bottom = 46;
     const drawing = p.canvas(width, height, title, described(rows));
     const x = p.linear([0, 1], [left, width - right]), y = p.linear([0, 1], [height - bottom, top]);
     const shares = [0, 0.25, 0.5, 0.75, 1];
@@ -47,7 +58,7 @@ pairity.charts = (() => {
   }
 
   function change({ rows, width, title, order }) {
-    const step = 21, left = Math.min(130, width * 0.32), right = 16, top = 30, bottom = 26;
+    const step = 21, left = Math.min(148, width * 0.34), right = 16, top = 30, bottom = 26;
     const codes = order.filter((code) => rows.some((r) => r.language === code));
     const height = top + step * codes.length + bottom;
     const drawing = p.canvas(width, height, title, described(rows));
@@ -70,7 +81,8 @@ pairity.charts = (() => {
   function compression({ rows, width, title, order }) {
     const names = [...new Set(rows.map((r) => r.tokenizer))];
     const codes = order.filter((code) => rows.some((r) => r.language === code));
-    const columns = Math.max(2, Math.min(codes.length, Math.floor((width - 40) / Math.max(104, names.length * 14 + 20))));
+    const most = Math.max(2, Math.min(codes.length, Math.floor((width - 40) / Math.max(104, names.length * 14 + 20))));
+    const columns = Math.ceil(codes.length / Math.ceil(codes.length / most));  /* rows about equally long */
     const cell = (width - 40) / columns, panel = 84, head = 22, gap = 14;
     const height = Math.ceil(codes.length / columns) * (panel + head + gap);
     const drawing = p.canvas(width, height, title, described(rows));
@@ -137,10 +149,11 @@ pairity.charts = (() => {
     for (const code of order) {
       const own = groups.get(code);
       if (!own) continue;
-      const path = p.svg("path", { class: "other", d: "M" + own.map((r) => `${x(r.vocab_size)},${y(r.cost)}`).join("L") });
+      const kind = code === last[0][0] ? " dear" : code === last.at(-1)[0] ? " cheap" : "";
+      const path = p.svg("path", { class: `other${kind}`, d: "M" + own.map((r) => `${x(r.vocab_size)},${y(r.cost)}`).join("L") });
       lines.set(code, path);
       drawing.append(path);
-      for (const r of own) marks.push(mark(r, x(r.vocab_size), y(r.cost), p.language(code)));
+      for (const r of own) marks.push({ ...mark(r, x(r.vocab_size), y(r.cost), p.language(code)), body: `${r.cost.toFixed(2)} tokens per line at ${r.vocab_size.toLocaleString("en")} tokens` });
     }
     const label = p.text("", 0, 0, { class: "strong" });
     for (const [code, cost] of [last[0], last.at(-1)].filter((one, i, all) => i === 0 || one[0] !== all[0][0])) {
@@ -176,7 +189,7 @@ pairity.charts = (() => {
   }
 
   function raceServed({ rows, width, title, order }) {
-    const step = 17, left = Math.min(130, width * 0.32), right = 62, top = 22, bottom = 44;
+    const step = 17, left = Math.min(148, width * 0.34), right = 62, top = 22, bottom = 44;
     const codes = [...order, ...(rows.some((r) => !r.language) ? [""] : [])];
     const height = top + step * codes.length + bottom;
     const drawing = p.canvas(width, height, title, described(rows));
@@ -193,7 +206,8 @@ pairity.charts = (() => {
     const marks = rows.map((r) => {
       const y = top + step * codes.indexOf(r.language), x0 = x(r.first_merge - 1), x1 = x(r.last_merge);
       drawing.append(p.svg("rect", { class: "block", x: x0, y: y + 1, width: Math.max(0.5, x1 - x0 - 0.5), height: step - 2, opacity: (0.08 + 0.92 * Math.sqrt(r.merges / r.of / dark)).toFixed(3) }));
-      return mark(r, (x0 + x1) / 2, y + step / 2, r.language ? p.language(r.language) : "all together");
+      const body = `${r.merges.toLocaleString("en")} of the ${r.of.toLocaleString("en")} merges ${r.first_merge.toLocaleString("en")} to ${r.last_merge.toLocaleString("en")}`;
+      return { ...mark(r, (x0 + x1) / 2, y + step / 2, r.language ? p.language(r.language) : "all together"), body };
     });
     return { drawing, marks };
   }

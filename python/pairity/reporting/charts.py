@@ -63,8 +63,7 @@ def extra(module: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         raise PairityError(
-            f"reports need the package {module}, which is not installed: "
-            'pip install "pairity[report]"'
+            f'reports need the package {module}, which is not installed: pip install "pairity[report]"'
         ) from error
 
 
@@ -107,7 +106,9 @@ def _style(alt: Any, cells: Cells) -> dict[str, Any]:
     colour[cells.baseline] = BASELINE
     shapes = [SHAPES[names.index(name) % len(SHAPES)] for name in names]
     return {
-        "color": alt.Color("tokenizer:N", scale=alt.Scale(domain=names, range=[colour[name] for name in names])),
+        "color": alt.Color(
+            "tokenizer:N", scale=alt.Scale(domain=names, range=[colour[name] for name in names])
+        ),
         "shape": alt.Shape("tokenizer:N", scale=alt.Scale(domain=names, range=shapes)),
     }
 
@@ -118,10 +119,16 @@ def _colour_only(style: Mapping[str, Any]) -> dict[str, Any]:
 
 def _tradeoff(alt: Any, figure: Figure, cells: Cells) -> Any:
     style, base = _style(alt, cells), _chart(alt, figure.rows())
-    x = alt.X("compression_rate:Q", title="lines per token (higher is better)", scale=alt.Scale(zero=False, nice=True, padding=30))
+    x = alt.X(
+        "compression_rate:Q",
+        title="lines per token (higher is better)",
+        scale=alt.Scale(zero=False, nice=True, padding=30),
+    )
     y = alt.Y("gini:Q", title="Gini (lower is better)", scale=alt.Scale(zero=True, padding=20))
     across = base.mark_rule().encode(x=x, x2="compression_high:Q", y=y, **_colour_only(style))
-    back = base.mark_rule().encode(x=alt.X("compression_low:Q"), x2="compression_rate:Q", y=y, **_colour_only(style))
+    back = base.mark_rule().encode(
+        x=alt.X("compression_low:Q"), x2="compression_rate:Q", y=y, **_colour_only(style)
+    )
     up = base.mark_rule().encode(x=x, y=alt.Y("gini_low:Q"), y2="gini_high:Q", **_colour_only(style))
     points = base.mark_point(filled=True, size=90, opacity=1).encode(x=x, y=y, **style)
     return _look(alt, (across + back + up + points).properties(width=480, height=320), figure)
@@ -183,7 +190,9 @@ def _lorenz(alt: Any, figure: Figure, cells: Cells) -> Any:
     equal = alt.Chart(alt.Data(values=[{"x": 0, "y": 0}, {"x": 1, "y": 1}]))
     diagonal = equal.mark_line(strokeDash=[4, 4], color="#9ca3af").encode(x="x:Q", y="y:Q")
     lines = base.mark_line(interpolate="linear").encode(
-        x=alt.X("share_of_languages:Q", title="share of languages, cheapest first", axis=alt.Axis(format="%")),
+        x=alt.X(
+            "share_of_languages:Q", title="share of languages, cheapest first", axis=alt.Axis(format="%")
+        ),
         y=alt.Y("share_of_tokens:Q", title="share of all tokens", axis=alt.Axis(format="%")),
         strokeDash=alt.StrokeDash("tokenizer:N", sort=cells.tokenizers, legend=None),
         **_colour_only(style),
@@ -192,7 +201,12 @@ def _lorenz(alt: Any, figure: Figure, cells: Cells) -> Any:
 
 
 def _sizes(alt: Any) -> Any:
-    return alt.X("vocab_size:Q", title="vocabulary size", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(format="~s", tickCount=8))
+    return alt.X(
+        "vocab_size:Q",
+        title="vocabulary size",
+        scale=alt.Scale(type="log", nice=False),
+        axis=alt.Axis(format="~s", tickCount=8),
+    )
 
 
 def _race_costs(alt: Any, figure: Figure, cells: Cells) -> Any:
@@ -209,26 +223,38 @@ def _race_fairness(alt: Any, figure: Figure, cells: Cells) -> Any:
     base = _chart(alt, figure.rows())
     gini = base.mark_line(color=COLOURS[0]).encode(x=_sizes(alt), y=alt.Y("gini:Q", title="Gini"))
     worst = base.mark_line(color=COLOURS[1]).encode(
-        x=_sizes(alt), y=alt.Y("worst_cost:Q", title="dearest language, tokens per line", scale=alt.Scale(type="log"))
+        x=_sizes(alt),
+        y=alt.Y("worst_cost:Q", title="dearest language, tokens per line", scale=alt.Scale(type="log")),
     )
     both = alt.vconcat(gini.properties(width=520, height=160), worst.properties(width=520, height=160))
     return _look(alt, both, figure)
 
 
 def _race_served(alt: Any, figure: Figure, cells: Cells) -> Any:
+    together = "all together"
     rows = [
-        {**row, "name": facts(row["language"]).name if row["language"] else "all together", "share": row["merges"] / row["of"],
-         "end": row["last_merge"] + 1}
+        {
+            **row,
+            "name": facts(row["language"]).name if row["language"] else together,
+            "share": row["merges"] / row["of"],
+            "end": row["last_merge"] + 1,
+        }
         for row in figure.rows()
-    ]  # fmt: skip
-    names = [facts(code).name for code in figure.order]
-    cellsd = _chart(alt, rows).mark_rect().encode(
+    ]
+    names = [*(facts(code).name for code in figure.order), together]
+    share = alt.Color(
+        "share:Q",
+        title="share",
+        scale=alt.Scale(scheme="blues"),
+        legend=alt.Legend(format="%", orient="right"),
+    )
+    blocks = _chart(alt, rows).mark_rect().encode(
         x=alt.X("first_merge:Q", title="merge", axis=alt.Axis(format="~s")),
         x2="end:Q",
-        y=alt.Y("name:N", sort=[*names, "all together"], title=None),
-        color=alt.Color("share:Q", title="share", scale=alt.Scale(scheme="blues"), legend=alt.Legend(format="%", orient="right")),
+        y=alt.Y("name:N", sort=names, title=None),
+        color=share,
     )  # fmt: skip
-    return _look(alt, cellsd.properties(width=520, height=alt.Step(15)), figure)
+    return _look(alt, blocks.properties(width=520, height=alt.Step(15)), figure)
 
 
 _DRAW: dict[str, Callable[[Any, Figure, Cells], Any]] = {

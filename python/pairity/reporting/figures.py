@@ -20,7 +20,7 @@ LEVELS = ("high", "medium", "low", "unknown")
 
 @dataclass(frozen=True)
 class Figure:
-    """`columns` is tidy: one row a mark. `labels` is the text of each row's tooltip; `order` sorts categories."""
+    """`columns` is tidy: one row a mark. `labels` are the tooltips of the rows; `order` sorts categories."""
 
     name: str
     title: str
@@ -40,7 +40,14 @@ class Figure:
 
 def figures(cells: Cells, races: Mapping[str, Race] | None = None) -> list[Figure]:
     """All figures of these scores, in the order of the page."""
-    found = [tradeoff(cells), costs(cells), change(cells), compression(cells), utilisation(cells), curve(cells)]
+    found = [
+        tradeoff(cells),
+        costs(cells),
+        change(cells),
+        compression(cells),
+        utilisation(cells),
+        curve(cells),
+    ]
     for name, race in (races or {}).items():
         found += race_figures(name, race)
     return found
@@ -159,7 +166,6 @@ def race_figures(name: str, race: Race) -> list[Figure]:
         for code, cost in zip(race.languages, row, strict=True)
         if cost is not None
     ]
-    labels = [f"{cost:.2f} tokens per line at {size:,} tokens" for size, _, cost in rows]
     fairness = Figure(
         "race_fairness",
         "Gini, and the dearest language",
@@ -167,9 +173,14 @@ def race_figures(name: str, race: Race) -> list[Figure]:
         of=name,
         missing="" if any(gini is not None for gini in race.gini) else "fewer than 2 languages were measured",
     )
-    fair = [row for row in zip(race.sizes, race.gini, race.worst, race.worst_cost, strict=True) if row[1] is not None]
+    fair = [
+        row
+        for row in zip(race.sizes, race.gini, race.worst, race.worst_cost, strict=True)
+        if row[1] is not None
+    ]
     fair_labels = [
-        f"At {size:,} tokens\nGini {gini:.4f}\n{worst}: {cost:.2f} tokens per line" for size, gini, worst, cost in fair
+        f"At {size:,} tokens\nGini {gini:.4f}\n{worst}: {cost:.2f} tokens per line"
+        for size, gini, worst, cost in fair
     ]
     served = Figure(
         "race_served",
@@ -180,12 +191,11 @@ def race_figures(name: str, race: Race) -> list[Figure]:
         order=list(race.by_services),
     )
     given = race.served if not served.missing else []
-    given_labels = [f"{merges:,} of the {width:,} merges {first:,} to {last:,}" for first, last, _, merges, width in given]
     shown = [(first, last, code or "", merges, width) for first, last, code, merges, width in given]
     return [
-        _filled(costs, ("vocab_size", "language", "cost"), rows, labels),
+        _filled(costs, ("vocab_size", "language", "cost"), rows),
         _filled(fairness, ("vocab_size", "gini", "worst_language", "worst_cost"), fair, fair_labels),
-        _filled(served, ("first_merge", "last_merge", "language", "merges", "of"), shown, given_labels),
+        _filled(served, ("first_merge", "last_merge", "language", "merges", "of"), shown),
     ]
 
 
@@ -218,7 +228,7 @@ def _per_language(
 
 
 def _filled(
-    figure: Figure, names: Sequence[str], rows: Sequence[Sequence[Any]], labels: Sequence[str]
+    figure: Figure, names: Sequence[str], rows: Sequence[Sequence[Any]], labels: Sequence[str] = ()
 ) -> Figure:
     if figure.missing:
         return figure

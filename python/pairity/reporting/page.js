@@ -90,7 +90,7 @@
   function fill() {
     const measure = data.measures[by("measure").value];
     const better = { higher: "higher is better", lower: "lower is better", neither: "" }[measure.better];
-    by("measure-title").textContent = [measure.title, measure.unit && `in ${measure.unit}`, better].filter(Boolean).join("; ");
+    by("measure-title").textContent = [measure.title, better].filter(Boolean).join("; ");
     for (const row of rows)
       cellsOf(row).forEach((found, i) => {
         const cell = row.cells[3 + i];
@@ -214,6 +214,7 @@
         ...shown.map((part) => typeof part === "string" ? part.replaceAll("\n", "⏎") : html("span", { class: "byte" }, part[0])));
     });
   }
+  const across = (count) => (count < 4 ? count : count % 3 === 0 ? 3 : 2);  /* no lonely block in the last row */
   function showSentences() {
     const number = Number(by("sentence").value), view = data.viewer;
     const chosen = [...by("viewer-languages").querySelectorAll("input:checked")].map((box) => box.value);
@@ -227,7 +228,7 @@
           html("div", { class: "cut-head" }, html("bdi", { class: "tok" }, name), html("b", {}, failed ? "failed" : `${list.length} token${list.length === 1 ? "" : "s"}`)),
           html("div", { class: "tokens", dir: one.rtl ? "rtl" : "auto", lang: one.lang }, ...(failed ? [list] : tokens(list))));
       });
-      return html("article", { class: "sentence" }, heading, html("div", { class: "cuts" }, ...blocks));
+      return html("article", { class: "sentence" }, heading, html("div", { class: "cuts", style: `--across: ${across(blocks.length)}` }, ...blocks));
     }));
     if (!chosen.length) by("viewer").append(html("p", { class: "missing" }, "Choose a language above."));
   }

@@ -14,7 +14,7 @@ from typing import Any
 from pairity.adapters import open_tokenizer
 from pairity.errors import PairityError
 from pairity.metrics import METRICS
-from pairity.reporting.cells import MAIN_METRICS, Cell, Cells, short_title
+from pairity.reporting.cells import MAIN_METRICS, OF_BASELINE, Cell, Cells, short_title
 from pairity.reporting.charts import export_figures, extra
 from pairity.reporting.figures import Figure, figures
 from pairity.reporting.numbers import write, write_interval
@@ -77,7 +77,9 @@ def report(
             "Use the same names."
         )
     if sentences is not None and not tokenizers:
-        raise PairityError("sentences need tokenizers to cut them: give tokenizers={name: Tokenizer or folder}.")
+        raise PairityError(
+            "sentences need tokenizers to cut them: give tokenizers={name: Tokenizer or folder}."
+        )
     page = render(scores, tokenizers=tokenizers, sentences=sentences, title=title, date=date)
     if figures_dir is not None:
         export_figures(scores, figures_dir, tokenizers=tokenizers)
@@ -85,9 +87,7 @@ def report(
     return write_whole(Path(path), page)
 
 
-def render(
-    scores: Scores, *, tokenizers: Mapping[str, Any], sentences: Any, title: str, date: str
-) -> str:
+def render(scores: Scores, *, tokenizers: Mapping[str, Any], sentences: Any, title: str, date: str) -> str:
     """The page as text."""
     jinja2 = extra("jinja2")
     cells = Cells(scores)
@@ -119,6 +119,8 @@ def render(
             groups=_groups(scores, cells),
             figures={figure.name: figure for figure in drawn if not figure.of},
             races={name: [figure for figure in drawn if figure.of == name] for name in races},
+            first_race=next((name for name, one in races.items() if any(one.services.values())), None),
+            of_baseline=OF_BASELINE,
             race_notes={name: _race_note(one) for name, one in races.items()},
             viewer=cut,
             metrics=METRICS,
@@ -200,7 +202,13 @@ def _data(cells: Cells, drawn: Sequence[Figure], cut: dict[str, Any] | None) -> 
         "baseline": cells.baseline,
         "languages": languages,
         "figures": [
-            {"name": one.name, "of": one.of, "columns": one.columns, "labels": one.labels, "order": one.order}
+            {
+                "name": one.name,
+                "of": one.of,
+                "columns": _light(one.columns),
+                "labels": one.labels,
+                "order": one.order,
+            }
             for one in drawn
             if not one.missing and one.name != "costs"
         ],
@@ -209,12 +217,22 @@ def _data(cells: Cells, drawn: Sequence[Figure], cut: dict[str, Any] | None) -> 
                 "unit": METRICS[metric].unit if metric in METRICS else "",
                 "better": METRICS[metric].better if metric in METRICS else "neither",
                 "title": METRICS[metric].title if metric in METRICS else metric,
-                "cells": {code: [_compact(cell) for cell in cells.row(metric, code)] for code in cells.languages},
+                "cells": {
+                    code: [_compact(cell) for cell in cells.row(metric, code)] for code in cells.languages
+                },
             }
             for metric in LANGUAGE_METRICS
             if metric in cells.language_metrics
         },
         "viewer": cut,
+    }
+
+
+def _light(columns: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    """Seven digits are more than a screen shows; the CSV files keep them all."""
+    return {
+        name: [float(f"{value:.7g}") if isinstance(value, float) else value for value in values]
+        for name, values in columns.items()
     }
 
 

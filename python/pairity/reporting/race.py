@@ -1,9 +1,10 @@
-"""The trace of a training run, thinned to what an eye can see: costs, fairness and services by vocabulary size."""
+"""The trace of a training run, thinned to what an eye can see: costs, fairness and who was served."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ COST = "cost:"
 
 @dataclass(frozen=True)
 class Race:
-    """One run. `costs` has a row for every one of `sizes`; `served` is (first, last, language, merges, of)."""
+    """One run. `costs` has a row for each of `sizes`; `served` is (first, last, language, merges, of)."""
 
     languages: list[str]
     sizes: list[int]
@@ -43,7 +44,7 @@ class Race:
 
 
 def trace_of(tokenizer: Any) -> pa.Table | None:
-    """The trace a tokenizer carries: its own `trace`, or trace.parquet in its folder; None where it has none."""
+    """The trace a tokenizer carries: its own `trace`, or trace.parquet in its folder; None without one."""
     if isinstance(tokenizer, str | Path):
         file = Path(tokenizer) / "trace.parquet"
         if not file.is_file():
@@ -51,8 +52,10 @@ def trace_of(tokenizer: Any) -> pa.Table | None:
         try:
             return pq.read_table(file)
         except (OSError, pa.ArrowException) as error:
-            raise PairityError(f"{file} cannot be read as Parquet ({error}). Train again, or remove it.") from error
-    trace = getattr(tokenizer, "trace", None)
+            raise PairityError(
+                f"{file} cannot be read as Parquet ({error}). Train again, or remove it."
+            ) from error
+    trace: Any = getattr(tokenizer, "trace", None)
     return trace.table() if hasattr(trace, "table") else trace
 
 
@@ -88,11 +91,13 @@ def race(table: pa.Table) -> Race:
 
 def _services(languages: list[str], served: list[str | None]) -> dict[str, int]:
     counted = Counter(code for code in served if code is not None)
-    return {code: counted[code] for code in [*languages, *(code for code in counted if code not in languages)]}
+    return {
+        code: counted[code] for code in [*languages, *(code for code in counted if code not in languages)]
+    }
 
 
 def _spread(sampled: Any, sizes: Any) -> Any:
-    """Of the sampled steps those nearest to POINTS sizes evenly spaced on a log scale; first and last stay."""
+    """Of the sampled steps those nearest to POINTS sizes, evenly spaced on a log scale; the ends stay."""
     if len(sampled) <= POINTS:
         return sampled
     wanted = np.geomspace(max(1, sizes[sampled[0]]), sizes[sampled[-1]], POINTS)
@@ -103,7 +108,9 @@ def _spread(sampled: Any, sizes: Any) -> Any:
 def _stretches(served: list[str | None]) -> list[tuple[int, int, str | None, int, int]]:
     edges = np.unique(np.linspace(0, len(served), min(STRETCHES, len(served)) + 1).astype(int)).tolist()
     found = []
-    for start, end in zip(edges, edges[1:], strict=False):
-        for code, merges in sorted(Counter(served[start:end]).items(), key=lambda item: (item[0] is None, item[0])):
+    for start, end in pairwise(edges):
+        for code, merges in sorted(
+            Counter(served[start:end]).items(), key=lambda item: (item[0] is None, item[0])
+        ):
             found.append((start + 1, end, code, merges, end - start))
     return found

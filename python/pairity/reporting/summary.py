@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pairity.errors import PairityError
 from pairity.reporting.cells import Cell, Cells
-from pairity.reporting.numbers import percent, write, write_interval
+from pairity.reporting.numbers import SPACE, form_of, percent, write_interval
 from pairity.scores import Interval
+
+ARROW = "\N{RIGHTWARDS ARROW}"
 
 
 @dataclass(frozen=True)
@@ -31,48 +33,68 @@ def summary(cells: Cells) -> list[Verdict]:
 
 def _compare(cells: Cells, name: str) -> Verdict:
     changes = {code: change for code in cells.languages if (change := _change(cells, name, code)) is not None}
-    details = [*_gains(cells, name, changes), *_compression(cells, name), *_worst(cells, name)]
-    return Verdict(name, _inequality(cells, name), details, _leak(cells, name))
+    lead, numbers = _inequality(cells, name)
+    who = _gains_and_pays(cells, changes)
+    details = [*numbers, *_numbers_of(cells, name, changes), *_compression(cells, name), *_worst(cells, name)]
+    return Verdict(name, f"{lead}: {who}" if who else lead, details, _leak(cells, name))
 
 
-def _inequality(cells: Cells, name: str) -> str:
-    new, old = cells.get(name, "gini"), cells.get(cells.baseline, "gini")
+def _inequality(cells: Cells, name: str) -> tuple[str, list[str]]:
+    """The verdict on the Gini coefficients, and the numbers behind it."""
+    base = cells.baseline
+    new, old = cells.get(name, "gini"), cells.get(base, "gini")
     if new is None or old is None:
-        return f"compared with {cells.baseline}; the Gini coefficient was not evaluated"
+        return f"against {base}", ["The Gini coefficient was not evaluated."]
     if new.value is None or old.value is None:
         why = new.note or old.note or "it is not defined here"
-        return f"compared with {cells.baseline}; there is no Gini coefficient: {why}"
-    numbers = f"Gini {old.text} \N{RIGHTWARDS ARROW} {new.text}"
+        return f"against {base}", [f"There is no Gini coefficient: {why}."]
+    numbers = f"Gini {old.text} {ARROW} {new.text}"
     gap = _difference(cells, name, "gini")
     if gap is not None and gap.low is not None and gap.high is not None:
-        interval = write_interval("gini", gap.low, gap.high)
-        numbers += f"; 95 % interval of the difference {interval}"
-        if gap.low <= 0 <= gap.high:
-            return f"is about as unequal as {cells.baseline} ({numbers}, which holds 0)"
+        holds_zero = gap.low <= 0 <= gap.high
+        numbers += f"; difference {write_interval('gini', gap.low, gap.high)} (95{SPACE}% interval"
+        numbers += ", which holds 0)" if holds_zero else ")"
+        if holds_zero:
+            return f"is about as unequal as {base}", [numbers + "."]
     if new.value == old.value:
-        return f"is exactly as unequal as {cells.baseline} ({numbers})"
+        return f"is exactly as unequal as {base}", [numbers + "."]
     if old.value == 0:
-        return f"is less equal than {cells.baseline} ({numbers})"
+        return f"is less equal than {base}", [numbers + "."]
     verb = "cuts" if new.value < old.value else "raises"
-    return f"{verb} inequality by {percent(new.value / old.value - 1)} against {cells.baseline} ({numbers})"
+    return f"{verb} inequality by {percent(new.value / old.value - 1)} against {base}", [numbers + "."]
 
 
-def _gains(cells: Cells, name: str, changes: dict[str, float]) -> list[str]:
+def _extreme_changes(changes: dict[str, float]) -> list[str]:
+    """The language that gains most and the one that pays most, where there are such."""
     if not changes:
         return []
     gains, pays = min(changes, key=changes.__getitem__), max(changes, key=changes.__getitem__)
-    said = []
-    if changes[gains] < 0:
-        said.append(f"{_name(cells, gains)} gains most: {percent(changes[gains])} fewer tokens")
-    if changes[pays] > 0:
-        said.append(f"{_name(cells, pays)} pays most: {percent(changes[pays])} more")
+    return [code for code, found in ((gains, changes[gains] < 0), (pays, changes[pays] > 0)) if found]
+
+
+def _gains_and_pays(cells: Cells, changes: dict[str, float]) -> str:
+    said = [
+        f"{_name(cells, code)} {'gains' if changes[code] < 0 else 'pays'} {percent(changes[code])}"
+        for code in _extreme_changes(changes)
+    ]
+    return ", ".join(said)
+
+
+def _numbers_of(cells: Cells, name: str, changes: dict[str, float]) -> list[str]:
+    if not changes:
+        return []
+    shown = _extreme_changes(changes)
     reference = cells.scores.meta.get("reference")
-    if reference in changes and reference not in (gains, pays):
-        word = "more" if changes[reference] > 0 else "fewer"
-        said.append(f"{_name(cells, reference)}: {percent(changes[reference])} {word}")
-    text = "; ".join(said) + "." if said else "No language changes its cost."
+    if reference in changes and reference not in shown:
+        shown.append(reference)
+    costs = []
+    for code in shown:
+        old, new = cells.get(cells.baseline, "cost", code), cells.get(name, "cost", code)
+        if old is not None and new is not None:
+            costs.append(f"{_name(cells, code)} {old.text} {ARROW} {new.text}")
     cheaper, dearer = (sum(sign * change > 0 for change in changes.values()) for sign in (-1, 1))
-    return [text, f"{cheaper} of {len(changes)} languages get cheaper, {dearer} dearer."]
+    count = f"{cheaper} of {len(changes)} languages get cheaper, {dearer} dearer."
+    return [count, f"Tokens per line: {', '.join(costs)}."] if costs else [count]
 
 
 def _compression(cells: Cells, name: str) -> list[str]:
@@ -81,9 +103,10 @@ def _compression(cells: Cells, name: str) -> list[str]:
         return []
     change = old.value / new.value - 1  # tokens for the same lines
     gap = _difference(cells, name, "compression_rate_line")
-    numbers = f"{old.text} \N{RIGHTWARDS ARROW} {new.text} lines per token"
+    numbers = f"{old.text} {ARROW} {new.text} lines per token"
     if gap is not None and gap.low is not None and gap.high is not None and gap.low <= 0 <= gap.high:
-        return [f"Over all languages it needs about as many tokens ({numbers}; the interval of the difference holds 0)."]
+        numbers += "; the interval of the difference holds 0"
+        return [f"Over all languages it needs about as many tokens ({numbers})."]
     word = "more" if change > 0 else "fewer"
     return [f"Over all languages it needs {percent(change, 1)} {word} tokens for the same text ({numbers})."]
 
@@ -149,19 +172,30 @@ def _name(cells: Cells, code: str) -> str:
     return cells.facts[code].name if code in cells.facts else code
 
 
-def difference_rows(cells: Cells) -> list[tuple[str, str, Cell, str]]:
-    """Paired differences against the baseline: tokenizer, metric, cell, and whether 0 is in the interval."""
+@dataclass(frozen=True)
+class Difference:
+    """A tokenizer minus the baseline, and whether the interval leaves out 0."""
+
+    cell: Cell
+    verdict: str
+
+
+def difference_rows(cells: Cells) -> list[tuple[str, dict[str, Difference]]]:
+    """Paired differences against the baseline, by metric and tokenizer."""
     rows = []
-    for name in cells.tokenizers:
-        for metric in ("gini", "worst_best", "cost", "compression_rate_line", "fertility"):
+    for metric in ("gini", "worst_best", "cost", "compression_rate_line", "fertility"):
+        found = {}
+        for name in cells.tokenizers:
             gap = None if name == cells.baseline else _difference(cells, name, metric)
             if gap is None:
                 continue
-            text = write(metric, gap.value)
-            cell = Cell(gap.value, gap.low, gap.high, text, write_interval(metric, gap.low, gap.high))
-            if gap.low is None or gap.high is None:
-                verdict = "no interval"
-            else:
+            form = replace(form_of(metric), signed=True)
+            interval, verdict = "", "no interval"
+            if gap.low is not None and gap.high is not None:
+                interval = f"{form.write(gap.low)} to {form.write(gap.high)}"
                 verdict = "not clear" if gap.low <= 0 <= gap.high else "clear"
-            rows.append((name, metric, cell, verdict))
+            cell = Cell(gap.value, gap.low, gap.high, form.write(gap.value), interval)
+            found[name] = Difference(cell, verdict)
+        if found:
+            rows.append((metric, found))
     return rows

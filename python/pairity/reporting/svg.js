@@ -31,11 +31,11 @@ const pairity = (() => {
   function logTicks(low, high) {
     const found = [];
     for (let power = 10 ** Math.floor(Math.log10(low)); power <= high; power *= 10)
-      for (const m of [1, 2, 5]) if (m * power >= low && m * power <= high) found.push(m * power);
+      for (const m of high / low < 20 ? [1, 1.5, 2, 3, 5, 7] : [1, 2, 5]) if (m * power >= low && m * power <= high) found.push(m * power);
     return found;
   }
   const plain = (v) => v.toLocaleString("en", { maximumSignificantDigits: 4 }).replace("-", "−");
-  const percent = (v) => `${plain(v * 100)} %`;
+  const percent = (v) => `${plain(v * 100)}\u202f%`;
   const signed = (v) => (v > 0 ? "+" : "") + percent(v);
   const short = (v) => (v >= 1000 ? `${plain(v / 1000)}k` : plain(v));
 

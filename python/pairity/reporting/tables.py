@@ -104,9 +104,7 @@ def _grid(
         wanted = list(metrics)
     by_metric = [cells.row(name) for name in wanted]
     head = [("tokenizer", 0), *((short_title(name), _way(name)) for name in wanted)]
-    return head, [
-        (name, [row[index] for row in by_metric]) for index, name in enumerate(cells.tokenizers)
-    ]
+    return head, [(name, [row[index] for row in by_metric]) for index, name in enumerate(cells.tokenizers)]
 
 
 def _check(cells: Cells, metrics: Sequence[str], known: Sequence[str]) -> None:

@@ -17,7 +17,9 @@ def write_whole(path: Path, content: str | bytes) -> Path:
         unfinished.write_bytes(raw)
         unfinished.replace(path)
     except OSError as error:
-        raise PairityError(f"cannot write {path}: {error.strerror or error}. Choose another place.") from error
+        raise PairityError(
+            f"cannot write {path}: {error.strerror or error}. Choose another place."
+        ) from error
     finally:
         unfinished.unlink(missing_ok=True)
     return path
