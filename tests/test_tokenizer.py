@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from pairity import special
 from pairity.errors import PairityError
 from pairity.pretokenizers import pattern_of
@@ -67,7 +68,7 @@ def test_bytes_that_are_text_have_the_ids_of_the_text():
 def test_bytes_that_are_not_utf8_are_pretokens_of_their_own():
     tok = small()
     assert tok.encode(b"the cat\xff\xfe sat") == (
-        tok.encode("the cat") + [tok.id_of(b"\xff"), tok.id_of(b"\xfe")] + tok.encode(" sat")
+        [*tok.encode("the cat"), tok.id_of(b"\xff"), tok.id_of(b"\xfe"), *tok.encode(" sat")]
     )
 
 
@@ -123,7 +124,8 @@ def test_threads_may_share_a_tokenizer():
     expected = tok.encode_batch(texts, threads=1)
     results = []
     workers = [
-        threading.Thread(target=lambda: results.append([tok.encode(text) for text in texts])) for _ in range(4)
+        threading.Thread(target=lambda: results.append([tok.encode(text) for text in texts]))
+        for _ in range(4)
     ]
     for worker in workers:
         worker.start()
@@ -156,7 +158,9 @@ def test_what_is_no_text_is_a_type_error():
 def test_ids_out_of_range_are_an_error():
     tok = small()
     for wrong in (len(tok), -1, 2**32, 2**70):
-        with pytest.raises(PairityError, match=f"id {wrong} is not in the vocabulary, whose ids go from 0 to"):
+        with pytest.raises(
+            PairityError, match=f"id {wrong} is not in the vocabulary, whose ids go from 0 to"
+        ):
             tok.decode([1, wrong])
 
 
@@ -233,7 +237,9 @@ def test_truncation_is_what_training_would_have_given(vocab_size):
     tok = small()
     small_one = tok.truncate(vocab_size)
     fewer = Tokenizer.from_merges(
-        trained_merges(tok.pattern, vocab_size - 259), pattern=tok.pattern, special_tokens=list(tok.special_tokens)
+        trained_merges(tok.pattern, vocab_size - 259),
+        pattern=tok.pattern,
+        special_tokens=list(tok.special_tokens),
     )
     assert small_one == fewer
     assert small_one.vocab_size == vocab_size
@@ -372,7 +378,10 @@ def test_the_table_says_where_tokens_come_from():
     assert (row["bytes"], row["text"]) == (b"\xd0", None), "half a character is no text"
 
     traced = Tokenizer.from_merges(
-        plain.engine_merges(), pattern=plain.pattern, special_tokens=list(plain.special_tokens), trace=_trace(plain)
+        plain.engine_merges(),
+        pattern=plain.pattern,
+        special_tokens=list(plain.special_tokens),
+        trace=_trace(plain),
     )
     assert traced.table()["language"].to_pylist()[259:262] == ["eng", None, "eng"]
     assert traced.table()["count"].to_pylist()[258:262] == [None, 1, 2, 3]

@@ -94,7 +94,9 @@ def train_all(progress: bool | Listener | None = None) -> dict[str, Tokenizer]:
 
 def run(folder: Path, out: Console) -> None:
     """Train, compare, print, and leave tokenizers, scores and the page in `folder`."""
-    out.print(f"Training {len(METHODS)} tokenizers of {VOCAB_SIZE:,} tokens on the words of {len(WORDFREQ_CODES)} languages.")
+    out.print(
+        f"Training {len(METHODS)} tokenizers of {VOCAB_SIZE:,} tokens on the words of {len(WORDFREQ_CODES)} languages."
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PairityWarning)  # they are in pairity.json, and here beside the point
         tokenizers = train_all()
@@ -103,7 +105,9 @@ def run(folder: Path, out: Console) -> None:
     scores = evaluate(tokenizers, sample.read("test"), baseline="classical")
     scores.save(folder / "scores")
     print_costs(scores, out)
-    page = report(scores, folder / "report.html", tokenizers=tokenizers, sentences=sample.read("test"), title=TITLE)
+    page = report(
+        scores, folder / "report.html", tokenizers=tokenizers, sentences=sample.read("test"), title=TITLE
+    )
     out.print(
         f"""
 The page with all of it: {page}
@@ -127,7 +131,10 @@ def print_costs(scores: Scores, out: Console) -> None:
         table.add_row(f"{code}  {language(code).name}", *(f"{costs[name][code]:.1f}" for name in costs))
     table.add_section()
     table.add_row("Gini (0: all pay alike)", *(f"{scores.value(name, 'gini'):.4f}" for name in costs))
-    table.add_row("lines per token (more is better)", *(f"{scores.value(name, 'compression_rate_line'):.4f}" for name in costs))
+    table.add_row(
+        "lines per token (more is better)",
+        *(f"{scores.value(name, 'compression_rate_line'):.4f}" for name in costs),
+    )
     table.add_row("worst over best", *(f"{scores.value(name, 'worst_best'):.2f}" for name in costs))
     table.add_row("worst language", *(max(cost, key=cost.__getitem__) for cost in costs.values()))
     out.print(table)
