@@ -1,6 +1,7 @@
 """Small tokenizers to test with, trained on the sample of the package, and text that is hard to encode."""
 
 import functools
+import itertools
 import unicodedata
 from pathlib import Path
 
@@ -11,7 +12,6 @@ import pairity
 from pairity import _core
 from pairity.pretokenizers import PRESETS, pattern_of
 from pairity.tokenizer import Tokenizer
-import itertools
 
 SAMPLE = Path(pairity.__file__).parent / "sample" / "dev"
 SPECIALS = ("<|endoftext|>", "<pad>", "<|user|>")
