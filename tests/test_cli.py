@@ -26,6 +26,7 @@ def pairity(*words, text=None):
         text=True,
         encoding="utf-8",
         timeout=120,
+        check=False,
     )
 
 
@@ -207,8 +208,6 @@ def test_ctrl_c_stops_within_a_second_and_leaves_nothing(tmp_path):
             str(source),
             "--on",
             "train",
-        ]
-        + [
             "--pretokenizer",
             "whitespace",
             "--num-merges",
