@@ -1,6 +1,6 @@
 """Train every variant on real text and record how fair it is: docs/results/fairness.json.
 
-    python docs/fairness.py ../shared/data
+    python docs/fairness.py DATA
 
 DATA holds train/ (a .txt.gz per language) and flores200/dev and devtest. FLORES dev steers, devtest judges;
 the languages are the 30 of the paper.
@@ -68,7 +68,7 @@ def main() -> None:
         )
         print(rows[-1])
     record = {
-        "made_by": "python docs/fairness.py ../shared/data",
+        "made_by": "python docs/fairness.py DATA",
         "columns": [
             {"name": "method"},
             {"name": "Gini", "format": ".4f"},
