@@ -336,6 +336,14 @@ def count(
     return Counts(kept, how, split, left_out=[*found.left_out, *unwanted], notes=found.notes)
 
 
+def count_lines(lines: Iterable[str], how: Pretokenization) -> LanguageCounts:
+    """The counts of lines in memory: ["to be"] -> {b" be": 1, b"to": 1}."""
+    counter = _core.Counter(how.pattern, nfc=how.normalize == "nfc")
+    texts = pa.array([line.encode() for line in lines], pa.large_binary())
+    counter.add_texts(*text_buffers(texts))
+    return _from_core(*counter.finish(), words_counted=False)
+
+
 def merge(parts: Sequence[Counts], *, origins: Sequence[str] = ()) -> Counts:
     """Sum counts that were cut in the same way and are of the same split; `origins` name them in errors."""
     if not parts:

@@ -402,6 +402,20 @@ class Tokenizer:
         """What every merge was learned for: a row for the start, then one a merge; kept in trace.parquet."""
         return self._trace
 
+    def steered_by(self, lines: Iterable[str]) -> bool:
+        """Whether these very lines were the dev text of a language when this tokenizer was trained."""
+        languages = self._record.get("languages", {}).values()
+        digests = {text["dev"]["digest"] for text in languages if "dev" in text}
+        if not digests:
+            return False
+        from pairity.counts import Pretokenization, count_lines
+
+        return count_lines(lines, Pretokenization(self._pattern, self._normalize)).digest() in digests
+
+    def pretokenize(self, text: str) -> list[str]:
+        """The pieces that no token crosses."""
+        return _core.pretokenize(self._pattern, text)
+
     def token_of(self, token_id: int) -> bytes:
         """The bytes of one id."""
         return self.decode_bytes([token_id])
@@ -430,6 +444,40 @@ class Tokenizer:
 
     def engine_merges(self) -> npt.NDArray[np.uint32]:
         """The merges as training numbers them: what a training run can go on from."""
+        pairs, _ = self._as_engine_numbers()
+        return pairs
+
+    def extended(
+        self, pairs: npt.ArrayLike, *, record: Mapping[str, Any] | None = None, trace: pa.Table | None = None
+    ) -> Tokenizer:
+        """This tokenizer with further merges (in engine ids, going on from `engine_merges`); all ids stay."""
+        _, engine_ids = self._as_engine_numbers()
+        public_ids = list(engine_ids)
+        tokens = {token_id: token for token, token_id in self.vocabulary.items()}
+        ids = dict(self.vocabulary)
+        rows = self._merges.tolist()
+        for left, right in _rows(pairs, columns=2).tolist():
+            left_id, right_id = public_ids[left], public_ids[right]
+            token = tokens[left_id] + tokens[right_id]
+            if token not in ids:
+                ids[token] = len(self._tokens) + len(public_ids) - len(engine_ids)
+                tokens[ids[token]] = token
+                public_ids.append(ids[token])
+            rows.append((left_id, right_id, ids[token]))
+        return Tokenizer(
+            tokens,
+            np.array(rows, np.uint32).reshape(-1, 3),
+            pattern=self._pattern,
+            normalize=self._normalize,
+            special_tokens=self._special_tokens,
+            whole_pretokens=self._whole_pretokens,
+            allow_holes=True,
+            record=record,
+            trace=trace,
+        )
+
+    def _as_engine_numbers(self) -> tuple[npt.NDArray[np.uint32], dict[int, int]]:
+        """The merges in engine ids, and the engine id of every public one, in their order."""
         engine_ids = {self.vocabulary[bytes([byte])]: i for i, byte in enumerate(BYTE_ORDER)}
         pairs = np.empty((len(self._merges), 2), np.uint32)
         for step, (left, right, new) in enumerate(self._merges.tolist()):
@@ -446,7 +494,7 @@ class Tokenizer:
                 raise PairityError(
                     f"training cannot go on from this table: no merge makes the token {token!r} (id {i})."
                 )
-        return pairs
+        return pairs, engine_ids
 
     def truncate(self, vocab_size: int) -> Tokenizer:
         """The tokenizer that training would have given at a smaller size; ids stay as they are."""

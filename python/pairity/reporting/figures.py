@@ -1,0 +1,239 @@
+"""The data of every figure, as columns: the page, the static pictures and the CSV files are drawn from these.
+
+A figure that cannot be drawn says why in `missing`, and has no columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pairity.metrics import lorenz
+from pairity.reporting.cells import Cells
+from pairity.reporting.race import Race
+
+Columns = dict[str, list[Any]]
+
+LEVELS = ("high", "medium", "low", "unknown")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """`columns` is tidy: one row a mark. `labels` are the tooltips of the rows; `order` sorts categories."""
+
+    name: str
+    title: str
+    caption: str
+    columns: Columns = field(default_factory=dict)
+    labels: list[str] = field(default_factory=list)
+    order: list[str] = field(default_factory=list)
+    missing: str = ""
+    of: str = ""
+
+    def rows(self) -> list[dict[str, Any]]:
+        return [
+            dict(zip(self.columns, values, strict=True))
+            for values in zip(*self.columns.values(), strict=True)
+        ]
+
+
+def figures(cells: Cells, races: Mapping[str, Race] | None = None) -> list[Figure]:
+    """All figures of these scores, in the order of the page."""
+    found = [
+        tradeoff(cells),
+        costs(cells),
+        change(cells),
+        compression(cells),
+        utilisation(cells),
+        curve(cells),
+    ]
+    for name, race in (races or {}).items():
+        found += race_figures(name, race)
+    return found
+
+
+def tradeoff(cells: Cells) -> Figure:
+    """Gini against compression: every tokenizer a point."""
+    figure = Figure(
+        "tradeoff",
+        "Inequality against compression",
+        "Every tokenizer is a point with its 95 % intervals. Down is fairer, right is shorter text.",
+        missing="; ".join(cells.missing(["gini", "compression_rate_line"])),
+    )
+    rows, labels = [], []
+    for name in cells.tokenizers:
+        gini, rate = cells.get(name, "gini"), cells.get(name, "compression_rate_line")
+        if gini is None or rate is None or gini.value is None or rate.value is None:
+            continue
+        rows.append((name, rate.value, rate.low, rate.high, gini.value, gini.low, gini.high))
+        labels.append(f"Gini {gini.shown}\nLines per token {rate.shown}")
+    names = ("tokenizer", "compression_rate", "compression_low", "compression_high")
+    return _filled(figure, (*names, "gini", "gini_low", "gini_high"), rows, labels)
+
+
+def costs(cells: Cells) -> Figure:
+    """Cost of every language under every tokenizer, the dearest under the baseline first."""
+    figure = Figure(
+        "costs",
+        "Tokens per line",
+        "What the same text costs in each language; fewer is cheaper.",
+        missing="; ".join(cells.missing(["cost"])),
+        order=_ordered(cells, "cost", reverse=True),
+    )
+    return _per_language(figure, cells, "cost")
+
+
+def compression(cells: Cells) -> Figure:
+    """The paper's faceted plot: a small panel per language."""
+    figure = Figure(
+        "compression",
+        "Compression of every language",
+        "Lines per token on the same scale in every panel; longer is better. "
+        "Languages that the baseline compresses worst come first.",
+        missing="; ".join(cells.missing(["compression_rate_line"])),
+        order=_ordered(cells, "compression_rate_line", reverse=False),
+    )
+    return _per_language(figure, cells, "compression_rate_line")
+
+
+def change(cells: Cells) -> Figure:
+    """Change in cost against the baseline tokenizer."""
+    missing = "; ".join(cells.missing(["change"]))
+    if missing and not cells.scores.meta.get("baseline"):
+        missing = "no baseline was named in the evaluation; name one with `pairity eval --baseline NAME`"
+    elif len(cells.tokenizers) < 2:
+        missing = "there is one tokenizer only, and nothing to compare it with"
+    others = [name for name in cells.tokenizers if name != cells.baseline]
+    figure = Figure(
+        "change",
+        f"Change in cost against {cells.baseline}",
+        "Left of the line a language needs fewer tokens than before, right of it more.",
+        missing=missing,
+        order=_ordered(cells, "change", reverse=False, of=others[:1]),
+    )
+    return _per_language(figure, cells, "change", others)
+
+
+def utilisation(cells: Cells) -> Figure:
+    """Share of the vocabulary that each language uses, by resource level."""
+    figure = Figure(
+        "utilisation",
+        "Vocabulary used, by resource level",
+        "Every dot is a language: the share of the whole vocabulary that occurs in its text. "
+        "The bar marks the mean of the dots.",
+        missing="; ".join(cells.missing(["vocabulary_utilisation"])),
+        order=[level for level in LEVELS if level in {one.resource_level for one in cells.facts.values()}],
+    )
+    return _per_language(figure, cells, "vocabulary_utilisation")
+
+
+def curve(cells: Cells) -> Figure:
+    """The Lorenz curves of the costs."""
+    figure = Figure(
+        "lorenz",
+        "Lorenz curve",
+        "Languages from the cheapest to the dearest, and the share of all tokens that falls on them. "
+        "On the straight line all languages pay alike.",
+        missing="; ".join(cells.missing(["gini"])),
+    )
+    rows, labels = [], []
+    for name in cells.tokenizers:
+        paid = sorted((cost, code) for code, cost in cells.scores.costs(name).items())
+        if figure.missing or not paid:
+            continue
+        share, tokens = lorenz([cost for cost, _ in paid])
+        for index, (x, y) in enumerate(zip(share.tolist(), tokens.tolist(), strict=True)):
+            rows.append((name, x, y, paid[index - 1][1] if index else None))
+            count = f"{index} of {len(paid)} languages" if index else "no language"
+            labels.append(f"The cheapest {count} pay {y:.1%} of all tokens" if index else "")
+    return _filled(figure, ("tokenizer", "share_of_languages", "share_of_tokens", "language"), rows, labels)
+
+
+def race_figures(name: str, race: Race) -> list[Figure]:
+    """Training as a race: costs, fairness and services as the vocabulary grew."""
+    costs = Figure(
+        "race_costs",
+        "Cost of every language",
+        "Tokens per line of the dev text as the vocabulary grew.",
+        of=name,
+        missing="" if race.sizes else "the trace holds no costs",
+        order=list(race.languages),
+    )
+    rows = [
+        (size, code, cost)
+        for size, row in zip(race.sizes, race.costs, strict=True)
+        for code, cost in zip(race.languages, row, strict=True)
+        if cost is not None
+    ]
+    fairness = Figure(
+        "race_fairness",
+        "Gini, and the dearest language",
+        "From the same costs: a vocabulary cut at any of these sizes would be as fair as shown.",
+        of=name,
+        missing="" if any(gini is not None for gini in race.gini) else "fewer than 2 languages were measured",
+    )
+    fair = [
+        row
+        for row in zip(race.sizes, race.gini, race.worst, race.worst_cost, strict=True)
+        if row[1] is not None
+    ]
+    fair_labels = [
+        f"At {size:,} tokens\nGini {gini:.4f}\n{worst}: {cost:.2f} tokens per line"
+        for size, gini, worst, cost in fair
+    ]
+    served = Figure(
+        "race_served",
+        "Who was served when",
+        "Each column is a stretch of merges; the darker, the larger a language's share of it.",
+        of=name,
+        missing="" if any(code for _, _, code, _, _ in race.served) else race.nobody_served,
+        order=list(race.by_services),
+    )
+    given = race.served if not served.missing else []
+    shown = [(first, last, code or "", merges, width) for first, last, code, merges, width in given]
+    return [
+        _filled(costs, ("vocab_size", "language", "cost"), rows),
+        _filled(fairness, ("vocab_size", "gini", "worst_language", "worst_cost"), fair, fair_labels),
+        _filled(served, ("first_merge", "last_merge", "language", "merges", "of"), shown),
+    ]
+
+
+def _ordered(cells: Cells, metric: str, *, reverse: bool, of: Sequence[str] | None = None) -> list[str]:
+    """Languages by their value under the baseline (or another tokenizer); those without one last."""
+    name = (of or [cells.baseline])[0]
+    known = {code: cells.value(name, metric, code) for code in cells.languages}
+    with_value = [code for code, value in known.items() if value is not None]
+    return sorted(with_value, key=lambda code: known[code] or 0.0, reverse=reverse) + [
+        code for code, value in known.items() if value is None
+    ]
+
+
+def _per_language(
+    figure: Figure, cells: Cells, metric: str, tokenizers: Sequence[str] | None = None
+) -> Figure:
+    rows, labels = [], []
+    for name in tokenizers or cells.tokenizers:
+        for code in cells.languages:
+            cell = cells.get(name, metric, code)
+            if cell is None or cell.value is None:
+                continue
+            about = cells.facts[code]
+            rows.append(
+                (name, code, about.name, about.script, about.resource_level, cell.value, cell.low, cell.high)
+            )
+            labels.append(cell.shown + ("\nevaluated on the text that steered it" if cell.leak else ""))
+    columns = ("tokenizer", "language", "name", "script", "resource_level", metric, "low", "high")
+    return _filled(figure, columns, rows, labels)
+
+
+def _filled(
+    figure: Figure, names: Sequence[str], rows: Sequence[Sequence[Any]], labels: Sequence[str] = ()
+) -> Figure:
+    if figure.missing:
+        return figure
+    columns = {name: [row[index] for row in rows] for index, name in enumerate(names)}
+    missing = "" if rows else "the scores hold no value for it"
+    return Figure(
+        figure.name, figure.title, figure.caption, columns, list(labels), figure.order, missing, figure.of
+    )

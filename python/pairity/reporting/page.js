@@ -1,0 +1,264 @@
+"use strict";
+/* The page: theme, figures, the table per language, and the sentences. */
+(() => {
+  const p = pairity, { data, html } = p, by = (id) => document.getElementById(id);
+  const hidden = new Set();
+
+  /* ---- theme: automatic, light, dark; kept where the browser allows it */
+  const themes = ["automatic", "light", "dark"];
+  const stored = { get: () => { try { return localStorage.getItem("pairity-theme"); } catch { return null; } },
+    set: (name) => { try { localStorage.setItem("pairity-theme", name); } catch { /* a page opened from a file may not store */ } } };
+  function setTheme(name) {
+    document.documentElement.dataset.theme = name;
+    by("theme").textContent = `Theme: ${name}`;
+  }
+  setTheme(themes.includes(stored.get()) ? stored.get() : "automatic");
+  by("theme").addEventListener("click", () => {
+    const next = themes[(themes.indexOf(document.documentElement.dataset.theme) + 1) % themes.length];
+    setTheme(next);
+    stored.set(next);
+  });
+
+  for (const verdict of document.querySelectorAll(".verdict")) verdict.style.setProperty("--colour", p.colour(data.tokenizers[verdict.dataset.tok]));
+
+  /* ---- figures */
+  const figures = [...document.querySelectorAll("figure.chart")].map((element) => {
+    const found = data.figures.find((one) => one.name === element.dataset.chart && one.of === element.dataset.of);
+    const names = Object.keys(found.columns), length = found.columns[names[0]].length;
+    const rows = Array.from({ length }, (_, i) => ({ ...Object.fromEntries(names.map((name) => [name, found.columns[name][i]])), label: found.labels[i] }));
+    return { element, names, rows, order: found.order, title: element.querySelector("h3, h4").textContent, name: found.name, of: found.of, width: 0 };
+  });
+
+  function draw(figure) {
+    const plot = figure.element.querySelector(".plot");
+    figure.width = plot.clientWidth;
+    if (!figure.width) return;
+    const rows = figure.rows.filter((row) => !hidden.has(row.tokenizer));
+    plot.replaceChildren();
+    if (!rows.length) return plot.append(html("p", { class: "missing" }, "All tokenizers are hidden. Choose one above."));
+    const { drawing, marks, light } = p.charts[figure.name]({ ...figure, rows });
+    plot.append(drawing);
+    p.interact(drawing, marks, light);
+  }
+  function legend(figure) {
+    const box = figure.element.querySelector(".legend");
+    if (!figure.names.includes("tokenizer")) return box.remove();
+    const shown = new Set(figure.rows.map((row) => row.tokenizer));
+    for (const name of data.tokenizers.filter((one) => shown.has(one))) {
+      const key = p.svg("svg", { width: 14, height: 14, viewBox: "0 0 14 14", "aria-hidden": "true" }, p.marker(name, 7, 7, 5));
+      const button = html("button", { type: "button", "aria-pressed": "true", title: `Show or hide ${name}` }, key, html("bdi", {}, name));
+      button.addEventListener("click", () => {
+        hidden.has(name) ? hidden.delete(name) : hidden.add(name);
+        for (const one of document.querySelectorAll(".legend button")) if (one.lastChild.textContent === name) one.setAttribute("aria-pressed", String(!hidden.has(name)));
+        figures.forEach(draw);
+        strips();
+      });
+      box.append(button);
+    }
+  }
+  function download(name, type, content) {
+    const link = html("a", { href: URL.createObjectURL(new Blob([content], { type })), download: name });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  }
+  const field = (value) => { const text = value === null ? "" : String(value); return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text; };
+  function dataTable(figure) {
+    const details = figure.element.querySelector(".data");
+    details.addEventListener("toggle", () => {
+      const box = details.querySelector(".table");
+      if (!details.open || box.firstChild) return;
+      const save = html("button", { type: "button" }, "Save as CSV");
+      save.addEventListener("click", () => download(`${figure.name}.csv`, "text/csv",
+        [figure.names.join(","), ...figure.rows.map((row) => figure.names.map((name) => field(row[name])).join(","))].join("\n") + "\n"));
+      const limit = 600, cell = (row, name) => html("td", typeof row[name] === "number" ? { class: "n" } : { dir: "auto" }, row[name] === null ? "" : String(row[name]));
+      box.append(save, html("table", {},
+        html("caption", {}, figure.rows.length > limit ? `The first ${limit} of ${figure.rows.length} rows; the CSV has them all.` : figure.title),
+        html("thead", {}, html("tr", {}, ...figure.names.map((name) => html("th", { scope: "col" }, name)))),
+        html("tbody", {}, ...figure.rows.slice(0, limit).map((row) => html("tr", {}, ...figure.names.map((name) => cell(row, name)))))));
+    });
+  }
+  figures.forEach((figure) => { legend(figure); dataTable(figure); });
+
+  /* ---- the table per language */
+  const table = by("language-table"), rows = table ? [...table.tBodies[0].rows] : [];
+  const LEVELS = ["high", "medium", "low", "unknown"];
+  let sorted = { key: "", up: true };
+  const cellsOf = (row) => data.measures[by("measure").value].cells[row.dataset.code];
+  const about = (row) => data.languages[row.dataset.code];
+  const visible = () => rows.filter((row) => !row.hidden);
+
+  function fill() {
+    const measure = data.measures[by("measure").value];
+    const better = { higher: "higher is better", lower: "lower is better", neither: "" }[measure.better];
+    by("measure-title").textContent = [measure.title, better].filter(Boolean).join("; ");
+    for (const row of rows)
+      cellsOf(row).forEach((found, i) => {
+        const cell = row.cells[3 + i];
+        delete cell.dataset.value;
+        if (!found) return cell.replaceChildren(html("span", { class: "none" }, "–"));
+        const [value, , , text, interval, best, leak] = found;
+        cell.dataset.value = value;
+        const number = html("span", { class: "num" }, text);
+        cell.replaceChildren(best ? html("strong", { class: "best" }, number, html("span", { class: "star", "aria-hidden": "true" }, " ★"), html("span", { class: "sr" }, " best")) : number);
+        if (leak) cell.append(html("span", { class: "badge leak" }, "leak"));
+        if (interval) cell.append(html("small", { class: "interval" }, interval));
+      });
+    sort();
+    strips();
+  }
+  function describe(row) {
+    return cellsOf(row).map((found, i) => `${data.tokenizers[i]}: ${found ? found[3] + (found[4] ? ` (${found[4]})` : "") : "–"}`).join("\n");
+  }
+  function strips() {
+    if (!table) return;
+    const shown = visible(), drawn = data.tokenizers.map((name) => !hidden.has(name));
+    const all = shown.flatMap((row) => cellsOf(row).filter((found, i) => found && drawn[i]).flatMap((found) => [found[1] ?? found[0], found[2] ?? found[0]]));
+    if (!all.length) return;
+    const [low, high] = p.extent(all), width = Math.max(120, by("strip-head").clientWidth - 16);
+    const x = p.linear([Math.min(low, high), high], [8, width - 8]);
+    by("strip-head").replaceChildren(html("span", { class: "sr" }, "Chart"), axis(x, low, high, width));
+    shown.forEach((row, i) => {
+      const title = `${about(row).name}: ${describe(row).replaceAll("\n", "; ")}`;
+      const drawing = p.svg("svg", { viewBox: `0 0 ${width} 24`, preserveAspectRatio: "none", role: "img", "aria-label": title, tabindex: i ? "-1" : "0" },
+        p.svg("g", { class: "axis" }, p.svg("line", { x1: 0, x2: width, y1: 12, y2: 12 })));
+      cellsOf(row).forEach((found, t) => {
+        if (!found || !drawn[t]) return;
+        const name = data.tokenizers[t];
+        if (found[1] !== null) drawing.append(p.whisker(name, x(found[1]), 12, x(found[2]), 12));
+        drawing.append(p.marker(name, x(found[0]), 12, 4.6));
+      });
+      const show = (left, top) => p.showTip(about(row).name, describe(row), left, top);
+      drawing.addEventListener("pointermove", (event) => show(event.clientX, event.clientY));
+      drawing.addEventListener("pointerleave", p.hideTip);
+      drawing.addEventListener("focus", () => { const box = drawing.getBoundingClientRect(); show(box.left + box.width / 2, box.bottom); });
+      drawing.addEventListener("blur", p.hideTip);
+      drawing.addEventListener("keydown", (event) => {
+        const next = { ArrowDown: i + 1, ArrowUp: i - 1, Home: 0, End: shown.length - 1 }[event.key];
+        if (event.key === "Escape") p.hideTip();
+        if (next === undefined || !shown[next]) return;
+        event.preventDefault();
+        drawing.setAttribute("tabindex", "-1");
+        const target = shown[next].querySelector(".strip svg");
+        target.setAttribute("tabindex", "0");
+        target.focus();
+      });
+      row.querySelector(".strip").replaceChildren(drawing);
+    });
+  }
+  function axis(x, low, high, width) {
+    const unit = data.measures[by("measure").value];
+    const format = unit.unit === "share" ? p.percent : p.plain;
+    return p.svg("svg", { viewBox: `0 0 ${width} 24`, "aria-hidden": "true", class: "plot-axis" },
+      ...p.ticks(low, high, 3).map((v) => p.text(format(v), x(v), 18, { "text-anchor": "middle", fill: "var(--soft)", "font-size": "11", "font-weight": "400" })));
+  }
+  function filter() {
+    const script = by("script").value, level = by("level").value, find = by("find").value.trim().toLowerCase();
+    for (const row of rows) {
+      const one = about(row);
+      row.hidden = Boolean((script && one.script !== script) || (level && one.level !== level) ||
+        (find && !`${one.name} ${row.dataset.code}`.toLowerCase().includes(find)));
+    }
+    const count = visible().length;
+    by("shown").textContent = `${count} of ${rows.length} languages`;
+    by("nothing").hidden = count > 0;
+    strips();
+  }
+  function sort() {
+    const { key, up } = sorted;
+    if (!key) return;
+    const value = (row) => key === "name" ? about(row).name : key === "script" ? about(row).script : key === "level" ? LEVELS.indexOf(about(row).level)
+      : (cellsOf(row)[Number(key)]?.[0] ?? null);
+    const compare = (a, b) => {
+      const [x, y] = [value(a), value(b)];
+      if (x === null || y === null) return (x === null) - (y === null);  /* no value: last, whichever way */
+      return (up ? 1 : -1) * (typeof x === "string" ? x.localeCompare(y) : x - y);
+    };
+    rows.sort(compare);
+    table.tBodies[0].append(...rows);
+    for (const head of table.querySelectorAll("th[data-sort]"))
+      head.setAttribute("aria-sort", head.dataset.sort !== key ? "none" : up ? "ascending" : "descending");
+  }
+  if (table) {
+    for (const head of table.querySelectorAll("th[data-sort]"))
+      head.querySelector("button").addEventListener("click", () => {
+        const key = head.dataset.sort, number = /^\d+$/.test(key);
+        sorted = { key, up: sorted.key === key ? !sorted.up : !number };  /* numbers start with the largest */
+        sort();
+        strips();
+      });
+    by("measure").addEventListener("change", fill);
+    for (const id of ["script", "level", "find"]) by(id).addEventListener("input", filter);
+    by("intervals").addEventListener("change", (event) => table.classList.toggle("with-intervals", event.target.checked));
+    by("reset").addEventListener("click", () => { for (const id of ["script", "level", "find"]) by(id).value = ""; filter(); });
+    document.querySelector("#languages form").addEventListener("submit", (event) => event.preventDefault());
+    sorted = { key: String(Math.max(0, p.index(data.baseline))), up: false };
+    fill();
+    filter();
+  }
+
+  /* ---- training runs: one at a time */
+  const runs = [...document.querySelectorAll(".run")];
+  function showRun() {
+    for (const run of runs) run.hidden = runs.length > 1 && run.dataset.run !== by("run").value;
+    figures.filter((one) => one.of).forEach(draw);
+  }
+  if (by("run")) by("run").addEventListener("change", showRun);
+
+  /* ---- sentences */
+  function tokens(list) {
+    return list.map(([id, parts], i) => {
+      const shown = typeof parts === "string" ? [parts] : parts;
+      const bytes = shown.filter((part) => typeof part !== "string");
+      const about = bytes.map(([hex, character]) => character ? `${hex}: part of ${character}` : hex).join("; ");
+      return html("span", { class: `token k${i % 4}`, title: `token ${id}${about ? ` — ${about}` : ""}` },
+        ...shown.map((part) => typeof part === "string" ? part.replaceAll("\n", "⏎") : html("span", { class: "byte" }, part[0])));
+    });
+  }
+  const across = (count) => (count < 4 ? count : count % 3 === 0 ? 3 : 2);  /* no lonely block in the last row */
+  function showSentences() {
+    const number = Number(by("sentence").value), view = data.viewer;
+    const chosen = [...by("viewer-languages").querySelectorAll("input:checked")].map((box) => box.value);
+    by("viewer").replaceChildren(...view.languages.filter((one) => chosen.includes(one.code)).map((one) => {
+      const cuts = view.cuts[one.code][number];
+      const heading = html("h3", {}, one.name, " ", html("span", { class: "code" }, one.code));
+      if (!cuts) return html("article", { class: "sentence" }, heading, html("p", { class: "missing" }, "There is no such sentence in this language."));
+      const blocks = view.tokenizers.map((name) => {
+        const list = cuts[name], failed = typeof list === "string";
+        return html("div", { class: "cut" },
+          html("div", { class: "cut-head" }, html("bdi", { class: "tok" }, name), html("b", {}, failed ? "failed" : `${list.length} token${list.length === 1 ? "" : "s"}`)),
+          html("div", { class: "tokens", dir: one.rtl ? "rtl" : "auto", lang: one.lang }, ...(failed ? [list] : tokens(list))));
+      });
+      return html("article", { class: "sentence" }, heading, html("div", { class: "cuts", style: `--across: ${across(blocks.length)}` }, ...blocks));
+    }));
+    if (!chosen.length) by("viewer").append(html("p", { class: "missing" }, "Choose a language above."));
+  }
+  if (data.viewer) {
+    for (const one of data.viewer.languages) {
+      const box = html("input", { type: "checkbox", value: one.code, checked: data.viewer.first.includes(one.code) ? "" : null });
+      by("viewer-languages").append(html("label", { class: "choice" }, box, one.name));
+    }
+    by("viewer-languages").addEventListener("change", showSentences);
+    by("sentence").addEventListener("change", showSentences);
+    showSentences();
+  }
+
+  /* ---- size, print, place */
+  showRun();
+  figures.forEach(draw);
+  let waiting = 0;
+  addEventListener("resize", () => {
+    cancelAnimationFrame(waiting);
+    waiting = requestAnimationFrame(() => { figures.forEach((one) => { if (one.element.clientWidth !== one.width) draw(one); }); strips(); });
+  });
+  addEventListener("beforeprint", () => { for (const run of runs) run.hidden = false; figures.forEach(draw); });
+  addEventListener("afterprint", showRun);
+  addEventListener("scroll", p.hideTip, { passive: true });
+  const links = new Map([...document.querySelectorAll("nav a")].map((link) => [link.hash.slice(1), link]));
+  const watcher = new IntersectionObserver((entries) => {
+    for (const entry of entries.filter((one) => one.isIntersecting)) {
+      for (const link of links.values()) link.removeAttribute("aria-current");
+      links.get(entry.target.id)?.setAttribute("aria-current", "true");
+    }
+  }, { rootMargin: "-20% 0px -70% 0px" });
+  for (const id of links.keys()) if (by(id)) watcher.observe(by(id));
+})();

@@ -1,0 +1,264 @@
+"""One page that needs nothing else: no network, no fonts, no libraries. Everything is inside it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from pairity.adapters import open_tokenizer
+from pairity.errors import PairityError
+from pairity.metrics import METRICS
+from pairity.reporting.cells import MAIN_METRICS, OF_BASELINE, Cell, Cells, short_title
+from pairity.reporting.charts import export_figures, extra
+from pairity.reporting.figures import Figure, figures
+from pairity.reporting.numbers import write, write_interval
+from pairity.reporting.race import Race, race, trace_of
+from pairity.reporting.sentences import read_sentences, viewer
+from pairity.reporting.summary import difference_rows, summary
+from pairity.reporting.tables import write_tables
+from pairity.reporting.writing import write_whole
+from pairity.scores import Scores
+
+SCRIPTS = ("svg.js", "charts.js", "page.js")
+
+# What the table per language can show; it opens with the first.
+LANGUAGE_METRICS = (
+    "cost",
+    "premium",
+    "change",
+    "compression_rate_line",
+    "compression_rate_byte",
+    "compression_rate_char",
+    "fertility",
+    "vocabulary_utilisation",
+    "type_token_ratio",
+    "cost_over_floor",
+    "renyi_efficiency_2.5",
+    "whole_character_tokens",
+    "split_characters",
+    "morph_recall",
+    "morph_precision_corrected",
+    "round_trip",
+    "failed_lines",
+)
+
+
+def report(
+    scores: Scores | str | Path,
+    path: str | Path = "report.html",
+    *,
+    tokenizers: Mapping[str, Any] | None = None,
+    sentences: Any = None,
+    figures_dir: str | Path | None = None,
+    title: str = "Tokenizers, language by language",
+    date: str = "",
+) -> Path:
+    """Writes the report of `scores` (or of the folder they were saved in) as one HTML page; returns its path.
+
+    tokenizers   {name: Tokenizer, folder or any spec}, names as in the scores: adds their training runs where
+                 they carry a trace, and cuts the sentences
+    sentences    {language: sentence or sentences}, or text as `evaluate` reads it: shown cut into tokens
+    figures_dir  also writes every figure as SVG, PNG and CSV, and the tables as Markdown and LaTeX, into it
+    date         shown as given; a page has no clock of its own, so the same scores give the same page
+    """
+    if not isinstance(scores, Scores):
+        scores = Scores.load(scores)
+    tokenizers = dict(tokenizers or {})
+    strangers = [name for name in tokenizers if name not in scores.tokenizers]
+    if strangers:
+        raise PairityError(
+            f"these scores have no tokenizer {strangers[0]!r}: they have {', '.join(scores.tokenizers)}. "
+            "Use the same names."
+        )
+    if sentences is not None and not tokenizers:
+        raise PairityError(
+            "sentences need tokenizers to cut them: give tokenizers={name: Tokenizer or folder}."
+        )
+    page = render(scores, tokenizers=tokenizers, sentences=sentences, title=title, date=date)
+    if figures_dir is not None:
+        export_figures(scores, figures_dir, tokenizers=tokenizers)
+        write_tables(scores, figures_dir)
+    return write_whole(Path(path), page)
+
+
+def render(scores: Scores, *, tokenizers: Mapping[str, Any], sentences: Any, title: str, date: str) -> str:
+    """The page as text."""
+    jinja2 = extra("jinja2")
+    cells = Cells(scores)
+    traces = {name: table for name, one in tokenizers.items() if (table := trace_of(one)) is not None}
+    races = {name: race(table) for name, table in traces.items()}
+    drawn = figures(cells, races)
+    cut = None
+    if sentences is not None:
+        opened = {name: open_tokenizer(one, name=name) for name, one in tokenizers.items()}
+        cut = viewer(read_sentences(sentences), opened, _striking(cells))
+    files = resources.files("pairity.reporting")
+    scripts = [files.joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS]
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    template = environment.from_string(files.joinpath("page.html.j2").read_text(encoding="utf-8"))
+    safe = extra("markupsafe").Markup
+    return str(
+        template.render(
+            title=title,
+            date=date,
+            cells=cells,
+            verdicts=summary(cells),
+            main_rows=_global_rows(cells, [name for name in MAIN_METRICS if name in cells.global_metrics]),
+            all_rows=_global_rows(cells, cells.global_metrics),
+            differences=difference_rows(cells),
+            language_metric=next((name for name in LANGUAGE_METRICS if name in cells.language_metrics), None),
+            language_metrics=[name for name in LANGUAGE_METRICS if name in cells.language_metrics],
+            groups=_groups(scores, cells),
+            figures={figure.name: figure for figure in drawn if not figure.of},
+            races={name: [figure for figure in drawn if figure.of == name] for name in races},
+            first_race=next((name for name, one in races.items() if any(one.services.values())), None),
+            of_baseline=OF_BASELINE,
+            race_notes={name: _race_note(one) for name, one in races.items()},
+            viewer=cut,
+            metrics=METRICS,
+            short_title=short_title,
+            digests=scores.meta.get("languages", {}),
+            versions=scores.meta.get("versions", {}),
+            made_with=_version(),
+            style=safe(files.joinpath("page.css").read_text(encoding="utf-8")),
+            scripts=[safe(script) for script in scripts],
+            policy=_policy(scripts),
+            data=safe(_embedded(_data(cells, drawn, cut))),
+        )
+    )
+
+
+def _global_rows(cells: Cells, metrics: Sequence[str]) -> list[tuple[str, list[Cell | None]]]:
+    return [(name, cells.row(name)) for name in metrics]
+
+
+def _groups(scores: Scores, cells: Cells) -> list[dict[str, Any]]:
+    """Costs and Gini within script families and resource levels: one table for each grouping."""
+    found: dict[str, dict[str, dict[str, dict[str, Cell]]]] = {}
+    for row in scores.groups.to_pylist():
+        if row["metric"] not in ("cost", "gini"):
+            continue
+        metric, low, high = row["metric"], row["low"], row["high"]
+        cell = Cell(
+            row["value"],
+            low,
+            high,
+            write(metric, row["value"]),
+            write_interval(metric, low, high),
+            note=row["note"] or "",
+        )
+        group = found.setdefault(row["grouping"], {}).setdefault(row["group"], {})
+        group.setdefault(metric, {})[row["tokenizer"]] = cell
+    titles = {"script_family": "Script family", "resource_level": "Resource level"}
+    tables = []
+    for grouping, groups in found.items():
+        rows = [(name, _members(cells, grouping, name), by_metric) for name, by_metric in groups.items()]
+        tables.append({"title": titles.get(grouping, grouping), "rows": rows})
+    return tables
+
+
+def _members(cells: Cells, grouping: str, group: str) -> int:
+    return sum(getattr(one, grouping, None) == group for one in cells.facts.values())
+
+
+def _striking(cells: Cells) -> list[str]:
+    """Languages worth a first look: the reference, the one that gains most and the one that pays most."""
+    others = [name for name in cells.tokenizers if name != cells.baseline]
+    first = [str(cells.scores.meta.get("reference"))]
+    if others:
+        changes = {code: cells.value(others[0], "change", code) for code in cells.languages}
+        known = {code: value for code, value in changes.items() if value is not None}
+        if known:
+            first += [min(known, key=known.__getitem__), max(known, key=known.__getitem__)]
+    return list(dict.fromkeys(first))
+
+
+def _race_note(one: Race) -> str:
+    never = [code for code in one.languages if one.services.get(code, 0) == 0]
+    if not any(one.services.values()) or not never:
+        return ""
+    return f"Never served: {', '.join(never)}."
+
+
+def _data(cells: Cells, drawn: Sequence[Figure], cut: dict[str, Any] | None) -> dict[str, Any]:
+    """What the scripts draw from."""
+    languages = {
+        code: {"name": one.name, "script": one.script, "level": one.resource_level}
+        for code, one in cells.facts.items()
+    }
+    for figure in drawn:
+        for code in figure.order:
+            languages.setdefault(code, {"name": code, "script": "unknown", "level": "unknown"})
+    return {
+        "tokenizers": cells.tokenizers,
+        "baseline": cells.baseline,
+        "languages": languages,
+        "figures": [
+            {
+                "name": one.name,
+                "of": one.of,
+                "columns": _light(one.columns),
+                "labels": one.labels,
+                "order": one.order,
+            }
+            for one in drawn
+            if not one.missing and one.name != "costs"
+        ],
+        "measures": {
+            metric: {
+                "unit": METRICS[metric].unit if metric in METRICS else "",
+                "better": METRICS[metric].better if metric in METRICS else "neither",
+                "title": METRICS[metric].title if metric in METRICS else metric,
+                "cells": {
+                    code: [_compact(cell) for cell in cells.row(metric, code)] for code in cells.languages
+                },
+            }
+            for metric in LANGUAGE_METRICS
+            if metric in cells.language_metrics
+        },
+        "viewer": cut,
+    }
+
+
+def _light(columns: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    """Seven digits are more than a screen shows; the CSV files keep them all."""
+    return {
+        name: [float(f"{value:.7g}") if isinstance(value, float) else value for value in values]
+        for name, values in columns.items()
+    }
+
+
+def _compact(cell: Cell | None) -> list[Any] | None:
+    if cell is None or cell.value is None:
+        return None
+    return [cell.value, cell.low, cell.high, cell.text, cell.interval, int(cell.best), int(cell.leak)]
+
+
+def _embedded(data: Any) -> str:
+    """JSON that cannot end the script element it stands in, whatever names and sentences hold."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _policy(scripts: Sequence[str]) -> str:
+    """Forbids the browser to load anything, and to run any script but the page's own."""
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    own = " ".join(f"'sha256-{digest}'" for digest in hashes)
+    return f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {own}"
+
+
+def _version() -> str:
+    try:
+        return version("pairity")
+    except PackageNotFoundError:
+        return "unknown"

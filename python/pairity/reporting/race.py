@@ -1,0 +1,116 @@
+"""The trace of a training run, thinned to what an eye can see: costs, fairness and who was served."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pairity.errors import PairityError
+from pairity.metrics import gini
+
+POINTS = 160  # more than that do not fit side by side on a screen
+STRETCHES = 60
+COST = "cost:"
+
+
+@dataclass(frozen=True)
+class Race:
+    """One run. `costs` has a row for each of `sizes`; `served` is (first, last, language, merges, of)."""
+
+    languages: list[str]
+    sizes: list[int]
+    costs: list[list[float | None]]
+    gini: list[float | None]
+    worst: list[str]
+    worst_cost: list[float | None]
+    served: list[tuple[int, int, str | None, int, int]]
+    services: dict[str, int]
+
+    @property
+    def by_services(self) -> list[str]:
+        """Languages, the most often served first."""
+        return sorted(self.services, key=lambda code: (-self.services[code], code))
+
+    @property
+    def nobody_served(self) -> str:
+        return "nobody was served: every merge was the pair most frequent over all languages together"
+
+
+def trace_of(tokenizer: Any) -> pa.Table | None:
+    """The trace a tokenizer carries: its own `trace`, or trace.parquet in its folder; None without one."""
+    if isinstance(tokenizer, str | Path):
+        file = Path(tokenizer) / "trace.parquet"
+        if not file.is_file():
+            return None
+        try:
+            return pq.read_table(file)
+        except (OSError, pa.ArrowException) as error:
+            raise PairityError(
+                f"{file} cannot be read as Parquet ({error}). Train again, or remove it."
+            ) from error
+    trace: Any = getattr(tokenizer, "trace", None)
+    return trace.table() if hasattr(trace, "table") else trace
+
+
+def race(table: pa.Table) -> Race:
+    """Thins a trace. Raises where the table is no trace."""
+    missing = [name for name in ("language", "vocab_size") if name not in table.column_names]
+    if missing or not len(table):
+        what = f"it has no column {missing[0]!r}" if missing else "it has no rows"
+        raise PairityError(f"this is not the trace of a training run: {what}.")
+    languages = [name.removeprefix(COST) for name in table.column_names if name.startswith(COST)]
+    sizes = table["vocab_size"].to_numpy()
+    costs = (
+        np.stack([np.asarray(table[COST + code].to_numpy(), dtype=np.float64) for code in languages], axis=1)
+        if languages
+        else np.empty((len(table), 0))
+    )
+    chosen = _spread(np.flatnonzero(~np.isnan(costs).all(axis=1)), sizes)
+    served = table["language"].to_pylist()[1:]
+    thinned = costs[chosen]
+    measured = [row[~np.isnan(row)] for row in thinned]
+    worst = [int(np.nanargmax(row)) for row in thinned]
+    return Race(
+        languages=languages,
+        sizes=sizes[chosen].tolist(),
+        costs=[[None if np.isnan(cost) else float(cost) for cost in row] for row in thinned],
+        gini=[float(gini(row)) if len(row) > 1 else None for row in measured],
+        worst=[languages[index] for index in worst],
+        worst_cost=[float(row[index]) for row, index in zip(thinned, worst, strict=True)],
+        served=_stretches(served),
+        services=_services(languages, served),
+    )
+
+
+def _services(languages: list[str], served: list[str | None]) -> dict[str, int]:
+    counted = Counter(code for code in served if code is not None)
+    return {
+        code: counted[code] for code in [*languages, *(code for code in counted if code not in languages)]
+    }
+
+
+def _spread(sampled: Any, sizes: Any) -> Any:
+    """Of the sampled steps those nearest to POINTS sizes, evenly spaced on a log scale; the ends stay."""
+    if len(sampled) <= POINTS:
+        return sampled
+    wanted = np.geomspace(max(1, sizes[sampled[0]]), sizes[sampled[-1]], POINTS)
+    nearest = np.searchsorted(sizes[sampled], wanted).clip(0, len(sampled) - 1)
+    return sampled[np.unique(np.concatenate([[0], nearest, [len(sampled) - 1]]))]
+
+
+def _stretches(served: list[str | None]) -> list[tuple[int, int, str | None, int, int]]:
+    edges = np.unique(np.linspace(0, len(served), min(STRETCHES, len(served)) + 1).astype(int)).tolist()
+    found = []
+    for start, end in pairwise(edges):
+        for code, merges in sorted(
+            Counter(served[start:end]).items(), key=lambda item: (item[0] is None, item[0])
+        ):
+            found.append((start + 1, end, code, merges, end - start))
+    return found
