@@ -1,8 +1,8 @@
 """Small tokenizers to test with, trained on the sample of the package, and text that is hard to encode."""
 
 import functools
-import itertools
 import unicodedata
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -61,12 +61,17 @@ def sample_lines() -> list[str]:
     ]
 
 
-def naive_ids(tok: Tokenizer, text: str | bytes) -> list[int]:
-    """The definition, word for word: of all adjacent pairs merge the one of the lowest rank, leftmost first."""
+@functools.cache
+def _ranks(tok: Tokenizer) -> tuple[dict[tuple[int, int], tuple[int, int]], dict[bytes, int]]:
     ranks: dict[tuple[int, int], tuple[int, int]] = {}
     for rank, (left, right, new) in enumerate(tok.merges.tolist()):
         ranks.setdefault((left, right), (rank, new))
-    vocabulary = tok.vocabulary
+    return ranks, tok.vocabulary
+
+
+def naive_ids(tok: Tokenizer, text: str | bytes) -> list[int]:
+    """The definition, word for word: merge the adjacent pair of the lowest rank, leftmost first."""
+    ranks, vocabulary = _ranks(tok)
     found = []
     for word in _core.pretokenize(tok.pattern, text) if isinstance(text, str) else [text]:
         encoded = word.encode() if isinstance(word, str) else word
@@ -74,7 +79,7 @@ def naive_ids(tok: Tokenizer, text: str | bytes) -> list[int]:
             found.append(vocabulary[encoded])
             continue
         ids = [vocabulary[bytes([byte])] for byte in encoded]
-        while pairs := [(ranks[pair], i) for i, pair in enumerate(itertools.pairwise(ids)) if pair in ranks]:
+        while pairs := [(ranks[pair], i) for i, pair in enumerate(pairwise(ids)) if pair in ranks]:
             (_, new), at = min(pairs)
             ids[at : at + 2] = [new]
         found += ids
