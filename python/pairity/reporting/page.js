@@ -72,7 +72,7 @@
         [figure.names.join(","), ...figure.rows.map((row) => figure.names.map((name) => field(row[name])).join(","))].join("\n") + "\n"));
       const limit = 600, cell = (row, name) => html("td", typeof row[name] === "number" ? { class: "n" } : { dir: "auto" }, row[name] === null ? "" : String(row[name]));
       box.append(save, html("table", {},
-        html("caption", {}, figure.rows.length > limit ? `The first ${limit} of ${figure.rows.length} rows; the CSV has them all.` : figure.title),
+        html("caption", {}, html("span", {}, figure.rows.length > limit ? `The first ${limit} of ${figure.rows.length} rows; the CSV has them all.` : figure.title)),
         html("thead", {}, html("tr", {}, ...figure.names.map((name) => html("th", { scope: "col" }, name)))),
         html("tbody", {}, ...figure.rows.slice(0, limit).map((row) => html("tr", {}, ...figure.names.map((name) => cell(row, name)))))));
     });
@@ -225,7 +225,7 @@
       const blocks = view.tokenizers.map((name) => {
         const list = cuts[name], failed = typeof list === "string";
         return html("div", { class: "cut" },
-          html("div", { class: "cut-head" }, html("bdi", { class: "tok" }, name), html("b", {}, failed ? "failed" : `${list.length} token${list.length === 1 ? "" : "s"}`)),
+          html("div", { class: "cut-head" }, html("bdi", { class: "tok", title: name }, name), html("b", {}, failed ? "failed" : `${list.length} token${list.length === 1 ? "" : "s"}`)),
           html("div", { class: "tokens", dir: one.rtl ? "rtl" : "auto", lang: one.lang }, ...(failed ? [list] : tokens(list))));
       });
       return html("article", { class: "sentence" }, heading, html("div", { class: "cuts", style: `--across: ${across(blocks.length)}` }, ...blocks));
