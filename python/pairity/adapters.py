@@ -176,6 +176,11 @@ def _joined(per_line: Iterable[Sequence[int]]) -> tuple[Ids, Offsets]:
     return (np.concatenate(rows) if rows else np.zeros(0, dtype=np.uint32)), offsets
 
 
+def _plain(ids: Sequence[int]) -> list[int]:
+    """A list of Python integers, which is what the libraries take; a list is passed on as it is."""
+    return ids if isinstance(ids, list) else [int(token) for token in ids]
+
+
 class _Adapter:
     """What all adapters share: a name, a vocabulary size, and nothing known about pre-tokens and dev text."""
 
@@ -237,7 +242,7 @@ class PairityTokenizer(_Adapter):
         return _joined(encoded)
 
     def decode(self, ids: Sequence[int]) -> bytes:
-        return bytes(self._tokenizer.decode_bytes([int(token) for token in ids]))
+        return bytes(self._tokenizer.decode_bytes(_plain(ids)))
 
     def token_bytes(self, token: int) -> bytes | None:
         if hasattr(self._tokenizer, "token_bytes"):
@@ -274,7 +279,7 @@ class HuggingFaceTokenizer(_Adapter):
         return _joined(e.ids for e in self._tokenizer.encode_batch(lines, add_special_tokens=False))
 
     def decode(self, ids: Sequence[int]) -> str:
-        return str(self._tokenizer.decode([int(token) for token in ids], skip_special_tokens=False))
+        return str(self._tokenizer.decode(_plain(ids), skip_special_tokens=False))
 
     def token_bytes(self, token: int) -> bytes | None:
         if token in self._added:
@@ -400,8 +405,10 @@ class TransformersTokenizer(_Adapter):
         return _joined(self._tokenizer.encode(line, add_special_tokens=False) for line in lines)
 
     def decode(self, ids: Sequence[int]) -> str:
-        ids = [int(token) for token in ids]
-        return str(self._tokenizer.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False))
+        plain = _plain(ids)
+        return str(
+            self._tokenizer.decode(plain, skip_special_tokens=False, clean_up_tokenization_spaces=False)
+        )
 
     def token_bytes(self, token: int) -> bytes | None:
         if token in self._special:
@@ -501,7 +508,7 @@ class TiktokenTokenizer(_Adapter):
         return _joined(self._encoding.encode_ordinary_batch(lines, num_threads=self._threads))
 
     def decode(self, ids: Sequence[int]) -> bytes:
-        return bytes(self._encoding.decode_bytes([int(token) for token in ids]))
+        return bytes(self._encoding.decode_bytes(_plain(ids)))
 
     def token_bytes(self, token: int) -> bytes | None:
         return None if token in self._special else bytes(self._encoding.decode_single_token_bytes(token))
@@ -638,7 +645,7 @@ class SentencePieceTokenizer(_Adapter):
         )
 
     def decode(self, ids: Sequence[int]) -> str:
-        return str(self._processor.decode([int(token) for token in ids]))
+        return str(self._processor.decode(_plain(ids)))
 
     def token_bytes(self, token: int) -> bytes | None:
         if self._processor.is_unknown(token) or self._processor.is_control(token):
