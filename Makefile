@@ -3,7 +3,7 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-CORE_SOURCES := pyproject.toml Cargo.toml $(wildcard Cargo.lock) $(wildcard src/*.rs)
+CORE_SOURCES := pyproject.toml Cargo.toml $(wildcard Cargo.lock) $(shell find src -name "*.rs")
 
 # Without this, maturin would install into whatever environment happens to be active.
 export VIRTUAL_ENV := $(CURDIR)/.venv

@@ -1,231 +1,18 @@
 //! Encoding: text -> pre-tokens -> ids, and back.
 //!
 //! The rule is that of every byte-level BPE: within a pre-token, merge the adjacent pair of the lowest rank, the
-//! leftmost of equals, until none of the pairs has a rank. Short pre-tokens are merged by scanning a list, long ones
-//! with a heap; both give the same ids, and so does the cache of pre-tokens seen before.
+//! leftmost of equals, until none of the pairs has a rank ([`crate::bpe`]). Pre-tokens that are tokens are looked up,
+//! and those seen before come from a cache; that changes nothing but the time.
 
+use crate::bpe::{Pairs, Scratch, Stop};
 use crate::error::{Error, Result};
 use crate::split::Pretokenizer;
+use crate::tokens::{self, Halves, Ranks, Tokens, Words, byte_ids, hash};
 use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind};
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet, FxHasher};
 use std::borrow::Cow;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::hash::Hasher;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
-
-/// Byte strings end to end; the i-th is `bytes[offsets[i]..offsets[i + 1]]`. An empty one is an id without a token.
-pub struct Tokens {
-    bytes: Vec<u8>,
-    offsets: Vec<i64>,
-}
-
-impl Tokens {
-    /// `offsets` must ascend from 0 to the number of bytes.
-    pub fn new(bytes: Vec<u8>, offsets: Vec<i64>) -> Result<Self> {
-        let ascending = offsets.windows(2).all(|ends| ends[0] <= ends[1]);
-        let spans = offsets.first() == Some(&0) && offsets.last().copied() == i64::try_from(bytes.len()).ok();
-        if !ascending || !spans || offsets.len() > u32::MAX as usize {
-            return Err(Error::Invalid("the offsets of the tokens do not fit their bytes".into()));
-        }
-        Ok(Self { bytes, offsets })
-    }
-
-    /// As many ids as there are, tokens or not.
-    pub fn len(&self) -> usize {
-        self.offsets.len() - 1
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    pub fn get(&self, id: u32) -> Option<&[u8]> {
-        let (start, end) = (self.offsets.get(id as usize)?, self.offsets.get(id as usize + 1)?);
-        Some(&self.bytes[*start as usize..*end as usize]).filter(|token| !token.is_empty())
-    }
-
-    /// The ids of all tokens but the special ones, by their bytes.
-    fn by_bytes(&self, special: &[u32]) -> FxHashMap<&[u8], u32> {
-        let special: FxHashSet<u32> = special.iter().copied().collect();
-        let ordinary = (0..self.len() as u32).filter(|id| !special.contains(id));
-        ordinary.filter_map(|id| Some((self.get(id)?, id))).collect()
-    }
-}
-
-/// The rank of a pair and the id it becomes, in one number: the smaller, the sooner it is merged.
-type Merge = u64;
-const NO_MERGE: Merge = Merge::MAX;
-
-fn merge_of(rank: u32, new: u32) -> Merge {
-    u64::from(rank) << 32 | u64::from(new)
-}
-
-fn rank(merge: Merge) -> u64 {
-    merge >> 32
-}
-
-/// How the merging finds what a pair becomes: by its ids, or by the bytes `start..end` that it covers.
-trait Pairs {
-    fn merge(&self, left: u32, right: u32, start: usize, end: usize) -> Merge;
-}
-
-/// Pre-tokens longer than this are merged with a heap: above it the scan's quadratic cost begins to show.
-const LONGEST_SCAN: usize = 128;
-
-/// What merging needs to write down, kept from one pre-token to the next.
-#[derive(Default)]
-struct Scratch {
-    ids: Vec<u32>,
-    /// Where the parts start; one more at the end for where the last one ends.
-    starts: Vec<u32>,
-    /// What each part and the next one become.
-    merges: Vec<Merge>,
-    before: Vec<u32>,
-    after: Vec<u32>,
-    heap: BinaryHeap<Reverse<u64>>,
-}
-
-impl Scratch {
-    /// Leaves the ids of `word`, whose bytes have the ids `bytes`, in `self.ids`.
-    fn merge(&mut self, word: &[u8], bytes: &[u32; 256], pairs: &impl Pairs, stop: &mut Stop) {
-        self.ids.clear();
-        self.ids.extend(word.iter().map(|&byte| bytes[usize::from(byte)]));
-        if word.len() < 2 {
-            return;
-        }
-        self.starts.clear();
-        self.starts.extend(0..=word.len() as u32);
-        self.merges.clear();
-        let pair = |(i, ids): (usize, &[u32])| pairs.merge(ids[0], ids[1], i, i + 2);
-        self.merges.extend(self.ids.windows(2).enumerate().map(pair));
-        if word.len() <= LONGEST_SCAN { self.scan(pairs) } else { self.with_heap(pairs, stop) }
-    }
-
-    fn scan(&mut self, pairs: &impl Pairs) {
-        let Self { ids, starts, merges, .. } = self;
-        loop {
-            let mut best = NO_MERGE;
-            let mut at = 0;
-            for (i, &merge) in merges.iter().enumerate() {
-                if merge < best {
-                    (best, at) = (merge, i);
-                }
-            }
-            if best == NO_MERGE {
-                return;
-            }
-            ids[at] = best as u32;
-            ids.remove(at + 1);
-            starts.remove(at + 1);
-            merges.remove(at);
-            if at > 0 {
-                merges[at - 1] =
-                    pairs.merge(ids[at - 1], ids[at], starts[at - 1] as usize, starts[at + 1] as usize);
-            }
-            if at < merges.len() {
-                merges[at] = pairs.merge(ids[at], ids[at + 1], starts[at] as usize, starts[at + 2] as usize);
-            }
-        }
-    }
-
-    /// Parts are linked by the position of their first byte. An entry of the heap is stale when its rank is no longer
-    /// that of the pair at its position.
-    fn with_heap(&mut self, pairs: &impl Pairs, stop: &mut Stop) {
-        let Self { ids, merges, before, after, heap, .. } = self;
-        let length = ids.len();
-        merges.push(NO_MERGE);
-        before.clear();
-        before.extend((0..length as u32).map(|i| i.saturating_sub(1)));
-        after.clear();
-        after.extend(1..=length as u32);
-        let entry = |merge: Merge, at: usize| Reverse(rank(merge) << 32 | at as u64);
-        let mut entries = std::mem::take(heap).into_vec();
-        entries.clear();
-        entries.extend((0..length).filter(|&i| merges[i] != NO_MERGE).map(|i| entry(merges[i], i)));
-        *heap = BinaryHeap::from(entries);
-        while let Some(Reverse(best)) = heap.pop() {
-            let at = best as u32 as usize;
-            if merges[at] == NO_MERGE || rank(merges[at]) != best >> 32 {
-                continue;
-            }
-            if stop.now() {
-                break;
-            }
-            ids[at] = merges[at] as u32;
-            let gone = after[at] as usize;
-            let next = after[gone] as usize;
-            merges[gone] = NO_MERGE;
-            after[at] = next as u32;
-            merges[at] = NO_MERGE;
-            if next < length {
-                before[next] = at as u32;
-                merges[at] = pairs.merge(ids[at], ids[next], at, after[next] as usize);
-                if merges[at] != NO_MERGE {
-                    heap.push(entry(merges[at], at));
-                }
-            }
-            if at > 0 {
-                let left = before[at] as usize;
-                merges[left] = pairs.merge(ids[left], ids[at], left, next);
-                if merges[left] != NO_MERGE {
-                    heap.push(entry(merges[left], left));
-                }
-            }
-        }
-        // The parts that are left, moved to the front.
-        let (mut at, mut kept) = (0, 0);
-        while at < length {
-            ids[kept] = ids[at];
-            kept += 1;
-            at = after[at] as usize;
-        }
-        ids.truncate(kept);
-    }
-}
-
-/// Asks now and then whether the caller wants to stop.
-pub struct Stop<'a> {
-    asked: &'a mut dyn FnMut() -> bool,
-    flag: &'a AtomicBool,
-    until_look: u32,
-    last: Instant,
-}
-
-impl<'a> Stop<'a> {
-    /// `asked` is called at most every 50 ms; once it says yes, `flag` is set for good.
-    pub fn new(asked: &'a mut dyn FnMut() -> bool, flag: &'a AtomicBool) -> Self {
-        Self { asked, flag, until_look: 0, last: Instant::now() }
-    }
-
-    #[inline]
-    fn now(&mut self) -> bool {
-        if self.until_look > 0 {
-            self.until_look -= 1;
-            return false;
-        }
-        self.look()
-    }
-
-    #[cold]
-    fn look(&mut self) -> bool {
-        self.until_look = 2048;
-        if !self.flag.load(Ordering::Relaxed) && self.last.elapsed() >= Duration::from_millis(50) {
-            self.last = Instant::now();
-            if (self.asked)() {
-                self.flag.store(true, Ordering::Relaxed);
-            }
-        }
-        let stopped = self.flag.load(Ordering::Relaxed);
-        if stopped {
-            self.until_look = 0;
-        }
-        stopped
-    }
-}
 
 /// A pre-token and its ids, in one cache line. Longer ones are seldom seen twice and not kept.
 #[derive(Clone)]
@@ -254,19 +41,6 @@ impl Workspace {
             Slot { word_length: 0, id_count: 0, word: [0; LONGEST_CACHED], ids: [0; MOST_IDS_CACHED] };
         Self { cache: vec![empty; SLOTS], scratch: Scratch::default() }
     }
-}
-
-struct Ranks(FxHashMap<u64, Merge>);
-
-impl Pairs for Ranks {
-    #[inline]
-    fn merge(&self, left: u32, right: u32, _: usize, _: usize) -> Merge {
-        self.0.get(&key(left, right)).copied().unwrap_or(NO_MERGE)
-    }
-}
-
-fn key(left: u32, right: u32) -> u64 {
-    u64::from(left) << 32 | u64::from(right)
 }
 
 /// A text to encode. Bytes need not be UTF-8.
@@ -328,8 +102,10 @@ pub struct Encoder {
     tokens: Tokens,
     byte_ids: [u32; 256],
     ranks: Ranks,
-    /// Whole pre-tokens that are tokens though no merges lead to them, as tiktoken and `ignore_merges` read a table.
-    whole: Option<FxHashMap<Box<[u8]>, u32>>,
+    /// Pre-tokens that become one token: what merging would give, found at once. With `whole_pretokens` also tokens that
+    /// merging never gives, as tiktoken and `ignore_merges` read a table.
+    words: Words,
+    origins: Vec<Option<(u32, u32)>>,
     /// Taken by a call and given back: threads never wait for each other, and what is cached stays.
     workspaces: Mutex<Vec<Workspace>>,
 }
@@ -346,25 +122,21 @@ impl Encoder {
     ) -> Result<Self> {
         let by_bytes = tokens.by_bytes(special);
         let byte_ids = byte_ids(&by_bytes)?;
-        let mut ranks = FxHashMap::with_capacity_and_hasher(merges.len(), FxBuildHasher);
-        for (rank, &[left, right, new]) in merges.iter().enumerate() {
-            let fits = match (tokens.get(left), tokens.get(right), tokens.get(new)) {
-                (Some(left), Some(right), Some(new)) => {
-                    new.len() == left.len() + right.len() && new.starts_with(left) && new.ends_with(right)
-                }
-                _ => false,
-            };
-            if !fits {
-                return Err(Error::Invalid(format!(
-                    "merge {rank} joins tokens {left} and {right} to token {new}, which is not the two joined"
-                )));
-            }
-            ranks.entry(key(left, right)).or_insert(merge_of(rank as u32, new));
+        let ranks = Ranks::new(merges, &tokens, &byte_ids)?;
+        let mut ids: Vec<u32> = by_bytes.into_values().collect();
+        let origins = find_origins(&tokens, special, &byte_ids, &ranks);
+        if !whole_pretokens {
+            ids.retain(|&id| origins[id as usize].is_some());
         }
-        let owned = |(token, id): (&[u8], u32)| (token.into(), id);
-        let whole = whole_pretokens.then(|| by_bytes.into_iter().map(owned).collect());
+        let words = Words::new(ids.into_iter(), &tokens);
         let workspaces = Mutex::default();
-        Ok(Self { pretokenizer, nfc, tokens, byte_ids, ranks: Ranks(ranks), whole, workspaces })
+        Ok(Self { pretokenizer, nfc, tokens, byte_ids, ranks, words, origins, workspaces })
+    }
+
+    /// For every id, the pair that its token is made of when its bytes are encoded, however it was listed; none for
+    /// bytes, special tokens, and tokens that merging never gives.
+    pub fn origins(&self) -> &[Option<(u32, u32)>] {
+        &self.origins
     }
 
     /// Calls `emit` with the ids of every pre-token and special token, in order.
@@ -473,14 +245,13 @@ impl Encoder {
             0 => return Ok(()),
             1 => emit(&[self.byte_ids[usize::from(word[0])]]),
             2..=LONGEST_CACHED => {
-                let mut hasher = FxHasher::default();
-                hasher.write(word);
-                let slot = (hasher.finish() >> 20) as usize % SLOTS;
+                let hash = hash(word);
+                let slot = (hash >> 20) as usize % SLOTS;
                 let Workspace { cache, scratch } = workspace;
                 let slot = &mut cache[slot];
                 let length = usize::from(slot.word_length);
                 if length != word.len() || slot.word[..length] != *word {
-                    self.merged(word, scratch, stop);
+                    self.merged(word, hash, scratch, stop);
                     if scratch.ids.len() > MOST_IDS_CACHED {
                         emit(&scratch.ids);
                         return Ok(());
@@ -498,17 +269,17 @@ impl Encoder {
                 )));
             }
             _ => {
-                self.merged(word, &mut workspace.scratch, stop);
+                self.merged(word, hash(word), &mut workspace.scratch, stop);
                 emit(&workspace.scratch.ids);
             }
         }
         Ok(())
     }
 
-    fn merged(&self, word: &[u8], scratch: &mut Scratch, stop: &mut Stop) {
-        if let Some(id) = self.whole.as_ref().and_then(|whole| whole.get(word)) {
+    fn merged(&self, word: &[u8], hash: u64, scratch: &mut Scratch, stop: &mut Stop) {
+        if let Some(id) = self.words.get(word, hash, &self.tokens) {
             scratch.ids.clear();
-            scratch.ids.push(*id);
+            scratch.ids.push(id);
         } else {
             scratch.merge(word, &self.byte_ids, &self.ranks, stop);
         }
@@ -525,96 +296,19 @@ impl Encoder {
         }
         Ok(bytes)
     }
-
-    /// For every id, the pair that its token is made of when its bytes are encoded, however it was listed; none for
-    /// bytes, special tokens, and tokens that merging never reaches.
-    pub fn origins(&self, special: &[u32]) -> Vec<Option<(u32, u32)>> {
-        origins(&self.tokens, special, &self.byte_ids, |_, length| Halves { pairs: &self.ranks, length })
-            .into_iter()
-            .enumerate()
-            .map(|(id, pair)| {
-                pair.filter(|&(left, right)| self.ranks.merge(left, right, 0, 0) as u32 == id as u32)
-            })
-            .collect()
-    }
 }
 
-fn byte_ids(by_bytes: &FxHashMap<&[u8], u32>) -> Result<[u32; 256]> {
-    let mut ids = [0; 256];
-    for (byte, id) in (0..=u8::MAX).zip(&mut ids) {
-        *id = *by_bytes.get([byte].as_slice()).ok_or_else(|| {
-            Error::Invalid(format!(
-                "the vocabulary has no token for the byte 0x{byte:02X}; all 256 are needed"
-            ))
-        })?;
-    }
-    Ok(ids)
-}
-
-/// The merging of a token's bytes up to, and without, the last merge that would make it whole.
-struct Halves<'p, P> {
-    pairs: &'p P,
-    length: usize,
-}
-
-impl<P: Pairs> Pairs for Halves<'_, P> {
-    fn merge(&self, left: u32, right: u32, start: usize, end: usize) -> Merge {
-        if end - start == self.length { NO_MERGE } else { self.pairs.merge(left, right, start, end) }
-    }
-}
-
-/// The pairs of a table that has no list of merges: two tokens become the token that has their bytes, and its id is
-/// the rank. That is how tiktoken reads a table.
-struct Joined<'t> {
-    ids: &'t FxHashMap<&'t [u8], u32>,
-    word: &'t [u8],
-}
-
-impl Pairs for Joined<'_> {
-    fn merge(&self, _: u32, _: u32, start: usize, end: usize) -> Merge {
-        if end - start == self.word.len() {
-            return NO_MERGE;
-        }
-        self.ids.get(&self.word[start..end]).map_or(NO_MERGE, |&id| merge_of(id, id))
-    }
-}
-
-/// For every id, the pair that its token is made of when the ids themselves are the ranks.
-pub fn origins_by_rank(tokens: &Tokens, special: &[u32]) -> Result<Vec<Option<(u32, u32)>>> {
-    let ids = tokens.by_bytes(special);
-    let byte_ids = byte_ids(&ids)?;
-    Ok(origins(tokens, special, &byte_ids, |word, _| Joined { ids: &ids, word }))
-}
-
-/// A token's last two parts. Whatever stands around them in a text, two neighbours that make up a token are these two:
-/// until then nothing crossed their edges, so what happened between the edges is what happens to the token alone.
-/// So one pair a token is enough to say how a table merges.
-fn origins<'t, P: Pairs>(
-    tokens: &'t Tokens,
+fn find_origins(
+    tokens: &Tokens,
     special: &[u32],
     byte_ids: &[u32; 256],
-    pairs: impl Fn(&'t [u8], usize) -> P,
+    ranks: &Ranks,
 ) -> Vec<Option<(u32, u32)>> {
-    let flag = AtomicBool::new(false);
-    let mut never = || false;
-    let mut stop = Stop::new(&mut never, &flag);
-    let mut scratch = Scratch::default();
-    let mut found: Vec<Option<(u32, u32)>> = (0..tokens.len() as u32)
-        .map(|id| {
-            let token = tokens.get(id).filter(|token| token.len() > 1)?;
-            scratch.merge(token, byte_ids, &pairs(token, token.len()), &mut stop);
-            match scratch.ids[..] {
-                [left, right] => Some((left, right)),
-                _ => None,
-            }
-        })
-        .collect();
-    for &id in special {
-        if let Some(origin) = found.get_mut(id as usize) {
-            *origin = None;
-        }
+    let mut origins = tokens::origins(tokens, special, byte_ids, |_, length| Halves { pairs: ranks, length });
+    for (id, origin) in origins.iter_mut().enumerate() {
+        *origin = origin.filter(|&(left, right)| ranks.merge(left, right, 0, 0) as u32 == id as u32);
     }
-    found
+    origins
 }
 
 /// Runs `work` on every text, on `threads` threads; results come in the order of the texts. `asked` is only called on
@@ -743,11 +437,11 @@ mod tests {
         #[test]
         fn one_pair_a_token_says_how_a_table_merges(pairs in some_pairs(), text in "[abc]{0,40}") {
             let full = encoder(&pairs, None);
-            let origins = full.origins(&[]);
+            let origins = full.origins();
             let merges: Vec<[u32; 3]> = pairs.iter().enumerate().map(|(i, &(l, r))| [l, r, 256 + i as u32]).collect();
             let kept: Vec<[u32; 3]> =
                 merges.into_iter().filter(|&[l, r, new]| origins[new as usize] == Some((l, r))).collect();
-            let tokens = Tokens::new(full.tokens.bytes.clone(), full.tokens.offsets.clone()).unwrap();
+            let tokens = Tokens::new(full.tokens.bytes().to_vec(), full.tokens.offsets().to_vec()).unwrap();
             let pretokenizer = Pretokenizer::new(None).unwrap();
             let thin = Encoder::new(pretokenizer, false, tokens, &[], &kept, false).unwrap();
             prop_assert_eq!(ids(&thin, text.as_bytes()), ids(&full, text.as_bytes()));

@@ -4,6 +4,7 @@
 //! text -> [`split`] -> [`counts`] -> [`train`] (with [`shard`] and [`choose`]) -> [`encode`].
 //! Only `py.rs` knows Python.
 
+pub mod bpe;
 pub mod choose;
 pub mod counts;
 pub mod cover;
@@ -11,6 +12,7 @@ pub mod encode;
 pub mod error;
 pub mod shard;
 pub mod split;
+pub mod tokens;
 pub mod train;
 pub mod unicode;
 

@@ -72,7 +72,8 @@ pub struct Pretokenizer(Method);
 #[derive(Clone, Debug)]
 enum Method {
     Whole,
-    Scan(&'static Rules),
+    /// By the rules of this one of [`KNOWN`].
+    Scan(usize),
     Match(Arc<Regex>),
 }
 
@@ -81,8 +82,8 @@ impl Pretokenizer {
     pub fn new(pattern: Option<&str>) -> Result<Self> {
         match pattern {
             None => Ok(Self(Method::Whole)),
-            Some(pattern) => match Rules::of(pattern) {
-                Some(rules) => Ok(Self(Method::Scan(rules))),
+            Some(pattern) => match KNOWN.iter().position(|(known, _)| *known == pattern) {
+                Some(index) => Ok(Self(Method::Scan(index))),
                 None => Self::regex(pattern),
             },
         }
@@ -115,7 +116,7 @@ impl Pretokenizer {
         match &self.0 {
             Method::Whole if text.is_empty() => {}
             Method::Whole => emit(text),
-            Method::Scan(rules) => rules.scan(text, emit),
+            Method::Scan(index) => scan_by(*index, text, emit),
             Method::Match(regex) => for_each_match(regex, text, |gap, pretoken| {
                 if !gap.is_empty() {
                     return Err(Error::Invalid(format!(
@@ -299,7 +300,7 @@ const GPT2_RULES: Rules = Rules {
 const WHITESPACE_RULES: Rules =
     Rules { contractions: Contractions::None, word: Word::Without(SPACE), ..GPT2_RULES };
 
-static KNOWN: [(&str, Rules); 9] = [
+const KNOWN: [(&str, Rules); 9] = [
     (GPT4O, GPT4O_RULES),
     (GPT4O_SINGLE_DIGITS, Rules { most_numbers: 1, ..GPT4O_RULES }),
     (GPT4, GPT4_RULES),
@@ -328,21 +329,33 @@ static KNOWN: [(&str, Rules); 9] = [
     ),
 ];
 
+/// One scanner, compiled for every set of rules: with the rules known, it runs about a tenth faster.
+fn scan_by<'t>(index: usize, text: &'t str, emit: &mut impl FnMut(&'t str)) {
+    match index {
+        0 => scan::<0>(text, emit),
+        1 => scan::<1>(text, emit),
+        2 => scan::<2>(text, emit),
+        3 => scan::<3>(text, emit),
+        4 => scan::<4>(text, emit),
+        5 => scan::<5>(text, emit),
+        6 => scan::<6>(text, emit),
+        7 => scan::<7>(text, emit),
+        _ => scan::<8>(text, emit),
+    }
+}
+
+fn scan<'t, const INDEX: usize>(text: &'t str, emit: &mut impl FnMut(&'t str)) {
+    let rules = const { &KNOWN[INDEX].1 };
+    let scanner = Scanner { text: text.as_bytes(), classes: classes() };
+    let mut start = 0;
+    while start < text.len() {
+        let end = rules.end(&scanner, start);
+        emit(&text[start..end]);
+        start = end;
+    }
+}
+
 impl Rules {
-    fn of(pattern: &str) -> Option<&'static Self> {
-        KNOWN.iter().find(|(known, _)| *known == pattern).map(|(_, rules)| rules)
-    }
-
-    fn scan<'t>(&self, text: &'t str, emit: &mut impl FnMut(&'t str)) {
-        let scanner = Scanner { text: text.as_bytes(), classes: classes() };
-        let mut start = 0;
-        while start < text.len() {
-            let end = self.end(&scanner, start);
-            emit(&text[start..end]);
-            start = end;
-        }
-    }
-
     /// Where the pre-token that starts at `start` ends. The alternatives of the pattern are tried in its order.
     #[inline(always)]
     fn end(&self, scanner: &Scanner, start: usize) -> usize {

@@ -6,6 +6,8 @@
 use std::sync::LazyLock;
 
 use regex_syntax::hir::{Class, HirKind};
+use unicode_normalization::char::canonical_combining_class;
+use unicode_normalization::{IsNormalized, is_nfc_quick};
 
 /// The Unicode version of the classes. It belongs to what a pre-tokenization is: counts made with other tables differ.
 pub const UNICODE_VERSION: &str = "16.0.0";
@@ -104,6 +106,36 @@ fn ranges(class: &str) -> Vec<(char, char)> {
     }
 }
 
+/// Whether the text is in NFC by the quick check of Unicode Annex 15; false means that only composing it can tell.
+///
+/// `unicode_normalization` has the same check; a table of its answers makes it several times faster.
+pub fn is_surely_nfc(text: &str) -> bool {
+    /// No combining class has this number.
+    const NOT_SURE: u8 = 0xFF;
+    fn look_up(character: char) -> u8 {
+        match is_nfc_quick(std::iter::once(character)) {
+            IsNormalized::Yes => canonical_combining_class(character),
+            _ => NOT_SURE,
+        }
+    }
+    static COMMON: LazyLock<Box<[u8]>> = LazyLock::new(|| {
+        let code_points = 0..=0xFFFF;
+        code_points.map(|code_point| char::from_u32(code_point).map_or(NOT_SURE, look_up)).collect()
+    });
+
+    if text.is_ascii() {
+        return true;
+    }
+    let common = &**COMMON;
+    let mut last_class = 0;
+    text.chars().all(|character| {
+        let class = common.get(character as usize).copied().unwrap_or_else(|| look_up(character));
+        let in_order = class == 0 || class >= last_class && class != NOT_SURE;
+        last_class = class;
+        in_order
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,6 +160,30 @@ mod tests {
                 (classes().of(character), character.len_utf8()),
                 "{character:?}"
             );
+        }
+    }
+
+    #[test]
+    fn text_that_is_surely_nfc_is() {
+        for (text, sure) in [
+            ("plain", true),
+            ("é हिन्दी ไทย 日本 Привет 😀", true),
+            ("e\u{301}", false),
+            ("q\u{323}\u{301}", false),
+            ("\u{5D0}\u{5B0}\u{5BC}", true),
+            ("\u{5D0}\u{5BC}\u{5B0}", false),
+            ("\u{1D15E}", false),
+            ("\u{212B}", false),
+        ] {
+            assert_eq!(is_surely_nfc(text), sure, "{text:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_nfc_check_is_that_of_the_library(text in "[a\u{301}\u{323}\u{5B0}\u{5BC}\u{94D}\u{1D165}é\u{1161}가\u{212B}]{0,6}") {
+            let expected = is_nfc_quick(text.chars()) == IsNormalized::Yes;
+            proptest::prop_assert_eq!(is_surely_nfc(&text), expected);
         }
     }
 

@@ -167,10 +167,13 @@ def test_a_broken_file_says_how_far_it_was_read(tmp_path: Path) -> None:
 
 def test_broken_parquet_is_found(tmp_path: Path) -> None:
     path = tmp_path / "eng_Latn.parquet"
-    pq.write_table(pa.table({"text": [os.urandom(20).hex() for _ in range(1000)]}), path, compression="zstd")
-    data = bytearray(path.read_bytes())
-    data[100:2000] = bytes(1900)
-    path.write_bytes(data)
+    table = pa.table({"text": [f"text {n * n}" for n in range(1000)]})
+    pq.write_table(table, path, compression="none", use_dictionary=False, write_page_checksum=True)
+    whole = path.read_bytes()
+    assert len(corpus.read_texts(tmp_path)["eng_Latn"]) == 1000
+    path.write_bytes(whole.replace(b"text 81", b"text 82", 1))  # decodes well: only the checksum can tell
+    refused(tmp_path, str(path), "near row 1", "broken Parquet")
+    path.write_bytes(whole[:-100])
     refused(tmp_path, str(path), "broken Parquet")
 
 
@@ -315,11 +318,13 @@ def test_one_big_file_is_counted_by_all_threads(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(corpus, "BLOCK_BYTES", 100)
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"0123456789\n" * 1000))
     meeting = threading.Barrier(3, timeout=60)
+    met = threading.local()
     seen: list[int] = []
 
     def feed(language: str, block: corpus.Block) -> None:
-        if len(seen) < 3:
-            meeting.wait()  # is passed only when three threads have a block of the file at the same time
+        if not hasattr(met, "others"):
+            meeting.wait()  # passes only when three threads have a block of the file at the same time
+            met.others = True
         seen.append(block.first)
 
     inputs = corpus.resolve(tmp_path).inputs
@@ -397,6 +402,6 @@ def test_ctrl_c_ends_within_a_second(tmp_path: Path) -> None:
 
 
 def test_real_text_is_read_whole(shared: Path) -> None:
-    texts = corpus.read_texts(shared / "flores200" / "dev", languages=["eng_Latn", "tel_Telu"])
+    texts = corpus.read_texts(shared / "data" / "flores200" / "dev", languages=["eng_Latn", "tel_Telu"])
     assert {language: len(lines) for language, lines in texts.items()} == {"eng_Latn": 997, "tel_Telu": 997}
-    assert count(shared / "flores200" / "dev", languages=texts) == count(texts)
+    assert count(shared / "data" / "flores200" / "dev", languages=texts) == count(texts)

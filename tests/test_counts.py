@@ -290,12 +290,28 @@ def test_a_changed_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PairityError, match=r"counts\.parquet was changed .* tel_Telu"):
         Counts.load(path)
     metadata = json.loads(table.schema.metadata[b"pairity"])
-    for change, said in (({"format": 99}, "format 99"), ({"languages": None}, "metadata is broken")):
+    for change, said in (
+        ({"format": 99}, "format 99"),
+        ({"languages": None}, "metadata is broken"),
+        ({"split": "test"}, "split must be"),
+        ({"pretokenization": metadata["pretokenization"] | {"pattern": "x"}}, "the hash is not that of"),
+    ):
         pq.write_table(table.replace_schema_metadata({"pairity": json.dumps(metadata | change)}), path)
         with pytest.raises(PairityError, match=said):
             Counts.load(path)
     pq.write_table(table.replace_schema_metadata({"pairity": "{"}), path)
     with pytest.raises(PairityError, match="metadata is broken"):
+        Counts.load(path)
+
+
+def test_one_flipped_bit_in_the_rows_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "counts.parquet"
+    count({"a": [f"word{n}" for n in range(2000)]}).save(path)
+    pretokens = pq.ParquetFile(path).metadata.row_group(0).column(1)
+    data = bytearray(path.read_bytes())
+    data[pretokens.data_page_offset + pretokens.total_compressed_size // 2] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(PairityError, match=r"counts\.parquet: broken Parquet file"):
         Counts.load(path)
 
 
@@ -436,7 +452,7 @@ def test_a_digest_is_of_the_content() -> None:
 
 
 def test_real_text(shared: Path, tmp_path: Path) -> None:
-    counts = count(shared / "flores200" / "dev", split="dev")
+    counts = count(shared / "data" / "flores200" / "dev", split="dev")
     assert len(counts) == 204
     assert {row.lines for row in counts.summary()} == {997}
     counts.save(tmp_path / "dev.parquet")

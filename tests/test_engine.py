@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pairity import _core, reference

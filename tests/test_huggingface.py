@@ -14,10 +14,7 @@ from pairity.alphabet import BYTE_ORDER, to_text
 from pairity.pretokenizers import pattern_of
 
 SAMPLE = Path(pairity.__file__).parent / "sample"
-SCRIPTS = (
-    "eng_Latn rus_Cyrl ell_Grek arb_Arab heb_Hebr hin_Deva ben_Beng tam_Taml tel_Telu tha_Thai kat_Geor kor_Hang "
-    "jpn_Jpan zho_Hans vie_Latn"
-).split()
+SCRIPTS = ["eng_Latn", "rus_Cyrl", "ell_Grek", "arb_Arab", "heb_Hebr", "hin_Deva", "ben_Beng", "tam_Taml", "tel_Telu", "tha_Thai", "kat_Geor", "kor_Hang", "jpn_Jpan", "zho_Hans", "vie_Latn"]
 
 
 @pytest.fixture(scope="module")

@@ -188,6 +188,55 @@ def test_resume_gives_what_one_run_gives(tmp_path, lines):
     assert Checkpoint(path, "x").load() is None
 
 
+def test_two_goes_equal_one(lines):
+    """Under the classical policy, going on from a tokenizer gives what a longer run gives."""
+    dev, _ = lines
+    counts = count(dev)
+    settings = {"method": Classical(), "progress": False}
+    whole = train(counts, vocab_size=1500, special_tokens=["<s>"], **settings)
+    first = train(counts, vocab_size=800, special_tokens=["<s>"], **settings)
+    assert first == whole.truncate(800)
+    second = train(counts, vocab_size=1500, continue_from=first, **settings)
+    assert second == whole
+    assert second.record["continued_from"] == {"vocab_size": 800, "merges": 543}
+    assert second.trace["left"].equals(whole.trace["left"])
+
+
+def test_continuing_serves_whom_the_first_run_neglected(lines):
+    dev, test = lines
+    first = train(dev, num_merges=1000, method=Classical(), progress=False)
+    further = train(dev, dev=dev, num_merges=1000, continue_from=first, progress=False)
+    assert [further.token_of(i) for i in range(first.vocab_size)] == list(first.tokens)
+    text = test["tam_Taml"]
+    assert further.count(text).sum() < 0.8 * first.count(text).sum()
+    assert further.record["merges"] == 2000
+    costs = Trace.from_table(further.trace).final_costs()
+    assert costs["tam_Taml"] == further.count(dev["tam_Taml"]).sum() / 60
+
+
+def test_continuing_keeps_the_cut_and_the_special_tokens(lines):
+    dev, _ = lines
+    first = train(dev, num_merges=50, method=Classical(), pretokenizer="gpt2", progress=False)
+    assert train(dev, num_merges=5, method=Classical(), continue_from=first, progress=False).pretokenizer == "gpt2"
+    for settings, message in [
+        ({"pretokenizer": "gpt4"}, "leave the pre-tokenizer out"),
+        ({"normalize": "nfc"}, "leave normalize out"),
+        ({"special_tokens": ["<s>"]}, "keeps its special tokens"),
+    ]:
+        with pytest.raises(PairityError, match=message):
+            train(dev, num_merges=5, method=Classical(), continue_from=first, progress=False, **settings)
+
+
+def test_reserved_and_padded(lines):
+    dev, _ = lines
+    tokenizer = train(
+        dev, vocab_size=1000, special_tokens=["<s>"], reserved=2, pad_to=128, method=Classical(), progress=False
+    )
+    assert tokenizer.vocab_size == 1024
+    assert list(tokenizer.special_tokens)[:4] == ["<s>", "<|reserved_0|>", "<|reserved_1|>", "<|reserved_2|>"]
+    assert len(tokenizer.special_tokens) == 1 + 2 + 24
+
+
 BAD = {
     "no dev text": ({"dev": {k: v for k, v in DEV.items() if k != "tel"}}, "no dev text for 'tel'.*--ratio tel=.*--skip tel"),
     "no dev at all": ({"dev": None}, "give parallel dev text.*--on train"),

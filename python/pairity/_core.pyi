@@ -64,7 +64,8 @@ class Encoder:
         nfc: bool = False,
         whole_pretokens: bool = False,
     ) -> Encoder:
-        """Tokens end to end with int64 offsets (an empty one: no token); merges as flat uint32 left, right, new."""
+        """Tokens end to end with int64 offsets (an empty one: no token); merges as flat uint32 left, right,
+        new."""
     def encode(
         self, text: str | bytes, *, allowed: Specials | None = None, disallowed: Specials | None = None
     ) -> list[int]: ...

@@ -15,7 +15,7 @@ import hashlib
 import importlib
 import importlib.util
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairity.errors import PairityError
+from pairity.tokenizer import Tokenizer
 
 Ids = npt.NDArray[np.uint32]
 Offsets = npt.NDArray[np.int64]
@@ -35,7 +36,7 @@ class TokenizerLike(Protocol):
     """What the evaluation needs. A class of your own with these five members can be judged too.
 
     Two further members are used where they exist: `pretoken_counts(lines) -> array | None` (for the floor
-    that a pre-tokenizer sets) and `dev_digests: {language: sha256}` (for the leak guard).
+    that a pre-tokenizer sets) and `steered_by(lines) -> bool` (for the leak guard).
     """
 
     @property
@@ -53,6 +54,12 @@ class TokenizerLike(Protocol):
         """The bytes a token stands for; None for unknown and special tokens, which stand for no text of
         their own.
         """
+
+
+def steered_by(tokenizer: object, lines: list[str]) -> bool:
+    """Ask a tokenizer that may not know of the leak guard."""
+    ask = getattr(tokenizer, "steered_by", None)
+    return ask is not None and bool(ask(lines))
 
 
 def open_tokenizer(spec: Any, *, name: str | None = None, threads: int | None = None) -> TokenizerLike:
@@ -97,6 +104,8 @@ def _open_path(text: str, name: str | None, threads: int | None) -> TokenizerLik
     if path.suffix == ".json":
         if _is_tekken(path):
             return _open_tekken(path, own_name, threads)
+        if path.name == "tokenizer.json" and (path.parent / "pairity.json").exists():
+            return _open_folder(path.parent, own_name, threads)
         return _open_tokenizer_json(path, own_name)
     if _is_tiktoken_file(path):
         return _open_tiktoken_file(path, pattern, own_name, threads)
@@ -109,8 +118,8 @@ def _open_path(text: str, name: str | None, threads: int | None) -> TokenizerLik
 
 
 def _open_folder(folder: Path, name: str, threads: int | None) -> TokenizerLike:
-    if (folder / "pairity.json").exists() and importlib.util.find_spec("pairity.tokenizer") is not None:
-        return PairityTokenizer(importlib.import_module("pairity.tokenizer").Tokenizer.load(folder), name)
+    if (folder / "pairity.json").exists():
+        return PairityTokenizer(Tokenizer.load(folder), name)
     if (folder / "tokenizer.json").exists():
         return _open_tokenizer_json(folder / "tokenizer.json", name)
     if (folder / "tekken.json").exists():
@@ -187,7 +196,6 @@ class _Adapter:
     def __init__(self, name: str, vocab_size: int) -> None:
         self._name = name
         self._vocab_size = vocab_size
-        self.dev_digests: Mapping[str, str] = {}
 
     @property
     def name(self) -> str:
@@ -201,6 +209,10 @@ class _Adapter:
         """Pre-tokens of every line, or None where the tokenizer does not show its pre-tokenizer."""
         return None
 
+    def steered_by(self, lines: list[str]) -> bool:
+        """Whether these very lines steered the training, as far as the tokenizer knows."""
+        return False
+
 
 class _Renamed(_Adapter):
     """A tokenizer under another name."""
@@ -208,7 +220,6 @@ class _Renamed(_Adapter):
     def __init__(self, tokenizer: TokenizerLike, name: str) -> None:
         super().__init__(name, tokenizer.vocab_size)
         self._inner = tokenizer
-        self.dev_digests = dict(getattr(tokenizer, "dev_digests", {}))
 
     def encode_lines(self, lines: list[str]) -> tuple[Ids, Offsets]:
         return self._inner.encode_lines(lines)
@@ -223,6 +234,10 @@ class _Renamed(_Adapter):
         count = getattr(self._inner, "pretoken_counts", None)
         return None if count is None else count(lines)
 
+    def steered_by(self, lines: list[str]) -> bool:
+        return steered_by(self._inner, lines)
+
+
 
 # ------------------------------------------------------------ pairity
 
@@ -233,7 +248,6 @@ class PairityTokenizer(_Adapter):
     def __init__(self, tokenizer: Any, name: str) -> None:
         super().__init__(name, int(tokenizer.vocab_size))
         self._tokenizer = tokenizer
-        self.dev_digests = dict(getattr(tokenizer, "dev_digests", None) or {})
 
     def encode_lines(self, lines: list[str]) -> tuple[Ids, Offsets]:
         encoded = self._tokenizer.encode_batch(lines)
@@ -253,6 +267,9 @@ class PairityTokenizer(_Adapter):
     def pretoken_counts(self, lines: list[str]) -> npt.NDArray[np.int64] | None:
         split = getattr(self._tokenizer, "pretokenize", None)
         return None if split is None else np.array([len(split(line)) for line in lines], dtype=np.int64)
+
+    def steered_by(self, lines: list[str]) -> bool:
+        return steered_by(self._tokenizer, lines)
 
 
 # ------------------------------------------------------------ Hugging Face
@@ -296,30 +313,13 @@ class HuggingFaceTokenizer(_Adapter):
 
 
 def _open_tokenizer_json(path: Path, name: str) -> TokenizerLike:
-    from tokenizers import Tokenizer
+    import tokenizers
 
     try:
-        tokenizer = Tokenizer.from_file(str(path))
+        tokenizer = tokenizers.Tokenizer.from_file(str(path))
     except Exception as error:
         raise PairityError(f"{path} is not a tokenizer.json that tokenizers can read: {error}") from error
-    opened = HuggingFaceTokenizer(tokenizer, name)
-    opened.dev_digests = _recorded_digests(path.parent / "pairity.json")
-    return opened
-
-
-def _recorded_digests(path: Path) -> dict[str, str]:
-    """The dev digests that pairity wrote beside a tokenizer.json, so that the leak guard works on plain
-    files too.
-    """
-    if not path.exists():
-        return {}
-    try:
-        recorded = json.loads(path.read_text(encoding="utf-8")).get("dev_digests", {})
-    except (ValueError, AttributeError) as error:
-        raise PairityError(
-            f"{path} is not valid JSON ({error}); without it the leak guard is blind. Repair or remove it."
-        ) from error
-    return {str(language): str(digest) for language, digest in recorded.items()}
+    return HuggingFaceTokenizer(tokenizer, name)
 
 
 def _bytes_of_token(tokenizer: Any) -> Callable[[str], bytes]:

@@ -15,8 +15,15 @@ from rich.console import Console
 from rich.table import Table
 
 from pairity import counts as counting
+from pairity import export as exporting
+from pairity import folder
+from pairity.adapters import open_tokenizer
 from pairity.errors import PairityError, PairityWarning
+from pairity.evaluation import evaluate, tax
+from pairity.metrics import gini
 from pairity.policy import Classical, Method, Parity
+from pairity.progress import Progress
+from pairity.scores import Scores
 from pairity.tokenizer import Tokenizer
 from pairity.training import train as learn
 
@@ -151,8 +158,6 @@ def count_command(
     threads: int | None,
 ) -> None:
     """Count pre-tokens once, so that training can start from counts."""
-    from pairity.progress import Progress
-
     with Progress() as show:
         show.stage("counting", unit="B")
         counts = counting.count(
@@ -182,7 +187,7 @@ def merge_command(counts: Sequence[str], output: Path) -> None:
 
 
 def print_counts(counts: counting.Counts, output: Path) -> None:
-    table = Table("language", *[{}.get(name, name) for name in ("lines", "bytes", "distinct", "pre-tokens")], box=None)
+    table = Table("language", "lines", "bytes", "distinct", "pre-tokens", box=None)
     for column in table.columns[1:]:
         column.justify = "right"
     for row in counts.summary():
@@ -200,6 +205,7 @@ def print_counts(counts: counting.Counts, output: Path) -> None:
     pairity train --train train/ --dev dev/ --vocab-size 128000 -o tokenizer/
     pairity train --train counts.parquet --dev dev/ --vocab-size 64000 --global-merges 0.5 --window 100 -o tokenizer/
     pairity train --train train/ --dev dev/ --ratio code=40 --vocab-size 64000 -o tokenizer/
+    pairity train --train telugu=te/*.parquet --on train --continue llama/ --vocab-size 160000 -o longer/
     pairity train --config run.toml --resume -o tokenizer/
     """,
 )
@@ -219,6 +225,9 @@ def print_counts(counts: counting.Counts, output: Path) -> None:
 @click.option("--max-token-length", type=int, help="In bytes.")
 @click.option("--whole-characters", is_flag=True, help="No token joins a part of a character with another character.")
 @click.option("--special-token", "special_tokens", multiple=True, metavar="TEXT")
+@click.option("--reserved", type=int, default=0, help="So many special tokens for later.")
+@click.option("--pad-to", type=int, help="Add reserved tokens until the size is a multiple (64, 128).")
+@click.option("--continue", "continue_from", metavar="TOKENIZER", help="Keep its tokens and ids, learn further ones.")
 @click.option("--skip", multiple=True, metavar="LANG", help="Leave a language of train out.")
 @click.option("--resume", is_flag=True, help="Go on where a killed run with the same settings stopped.")
 @click.option("--force", is_flag=True, help="Replace the tokenizer in the output folder.")
@@ -242,6 +251,9 @@ def train_command(
     max_token_length: int | None,
     whole_characters: bool,
     special_tokens: Sequence[str],
+    reserved: int,
+    pad_to: int | None,
+    continue_from: str | None,
     skip: Sequence[str],
     resume: bool,
     force: bool,
@@ -267,7 +279,7 @@ def train_command(
         )
     elif window or ratio or ratios or global_merges != "0" or on == "train":
         raise PairityError("--method classical serves nobody: leave --global-merges, --window, --ratio and --on out.")
-    Tokenizer.check_folder(output, force=force)
+    folder.check_free(output, force=force)
     checkpoint = output.parent / f"{output.name}.checkpoint.parquet"
     if checkpoint.exists() and not resume:
         err.print(f"note: {checkpoint} is of a run that was cut short; --resume would go on with it")
@@ -284,6 +296,9 @@ def train_command(
         max_token_length=max_token_length,
         whole_characters=whole_characters,
         special_tokens=special_tokens,
+        reserved=reserved,
+        pad_to=pad_to,
+        continue_from=continue_from,
         skip=skip,
         text_column=text_column,
         errors="replace" if replace_invalid else "strict",
@@ -352,8 +367,6 @@ def print_training(tokenizer: Tokenizer) -> None:
     out.print(table)
     out.print(f"\n{tokenizer.vocab_size:,} tokens, {record.get('merges', 0):,} merges")
     if len(costs) > 1:
-        from pairity.metrics import gini
-
         worst = max(costs, key=costs.__getitem__)
         best = min(costs, key=costs.__getitem__)
         out.print(
@@ -390,7 +403,7 @@ def encode_command(tokenizer: Path, tokens: bool) -> None:
     found = Tokenizer.load(tokenizer)
     for line in sys.stdin.buffer:
         ids = found.encode(line.removesuffix(b"\n"))
-        shown = [repr(found.token_bytes(i).decode(errors="replace")) for i in ids] if tokens else map(str, ids)
+        shown = [repr(found.token_of(i).decode(errors="replace")) for i in ids] if tokens else map(str, ids)
         click.echo(" ".join(shown))
 
 
@@ -405,6 +418,193 @@ def decode_command(tokenizer: Path) -> None:
         except ValueError:
             raise PairityError(f"line {number} is not a line of ids: {line.strip()[:60]!r}") from None
         sys.stdout.buffer.write(found.decode_bytes(ids) + b"\n")
+
+
+@command(
+    "export",
+    """
+    pairity export tokenizer/ --to tiktoken -o pairity.tiktoken
+    pairity export tokenizer/ --to gguf -o vocab.gguf
+    """,
+)
+@click.argument("tokenizer", type=click.Path(path_type=Path))
+@click.option("--to", type=click.Choice([*exporting.FORMATS, "sentencepiece"]), required=True)
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True)
+@click.option("--vocab-size", type=int, help="Truncate to so many tokens first; ids stay.")
+@click.option("--bos-token", help="Of transformers and gguf.")
+@click.option("--eos-token", help="Of transformers and gguf.")
+@click.option("--pad-token", help="Of transformers and gguf.")
+@click.option("--chat-template", type=click.Path(path_type=Path), help="A Jinja file, for transformers.")
+@click.option("--force", is_flag=True, help="Replace what is there.")
+def export_command(
+    tokenizer: Path,
+    to: str,
+    output: Path,
+    vocab_size: int | None,
+    bos_token: str | None,
+    eos_token: str | None,
+    pad_token: str | None,
+    chat_template: Path | None,
+    force: bool,
+) -> None:
+    """Write a tokenizer for another library."""
+    found = Tokenizer.load(tokenizer)
+    if vocab_size is not None:
+        found = found.truncate(vocab_size)
+    written = exporting.export(
+        found,
+        to,
+        output,
+        force=force,
+        roles={"bos_token": bos_token, "eos_token": eos_token, "pad_token": pad_token},
+        chat_template=None if chat_template is None else chat_template.read_text(encoding="utf-8"),
+    )
+    for path in written:
+        out.print(f"written: {path}", markup=False)
+
+
+@command(
+    "eval",
+    """
+    pairity eval parity=tokenizer/ gpt-4o=tiktoken:o200k_base --data devtest/ -o scores/
+    pairity eval ours=tokenizer/ llama=llama/tokenizer.json --data devtest/ --baseline llama -o scores/
+    """,
+)
+@click.argument("tokenizers", nargs=-1, required=True)
+@click.option("--data", multiple=True, required=True, metavar="SOURCE", help="Parallel text to judge by.")
+@click.option("--language", "languages", multiple=True, metavar="LANG", help="Only these; default: all in the data.")
+@click.option("--metric", "metrics", multiple=True, help="Names or families of metrics; default: all.")
+@click.option("--baseline", help="What changes are measured against; default: the last tokenizer named.")
+@click.option("--reference", default="eng_Latn", show_default=True, help="Language that premiums are measured against.")
+@click.option("--morph", type=click.Path(path_type=Path), help="Folder with MorphScore data.")
+@click.option("--resamples", type=int, default=1000, show_default=True, help="For the 95 % intervals.")
+@click.option("--not-parallel", is_flag=True, help="Do not compare lines across languages.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR")
+def eval_command(
+    tokenizers: Sequence[str],
+    data: Sequence[str],
+    languages: Sequence[str],
+    metrics: Sequence[str],
+    baseline: str | None,
+    reference: str,
+    morph: Path | None,
+    resamples: int,
+    not_parallel: bool,
+    output: Path,
+) -> None:
+    """Judge tokenizers on parallel text: one tidy table, with intervals.
+
+    A TOKENIZER is a folder, a tokenizer.json, tiktoken:NAME, hf:NAME, sentencepiece:FILE; NAME=... before it names it.
+    """
+    opened = {tokenizer.name: tokenizer for tokenizer in map(open_tokenizer, tokenizers)}
+    if len(opened) < len(tokenizers):
+        raise PairityError("two tokenizers have the same name: write NAME=TOKENIZER.")
+    with Progress() as show:
+        show.stage("encoding", unit="texts")
+        scores = evaluate(
+            opened,
+            list(data),
+            languages=list(languages) or None,
+            metrics=list(metrics) or None,
+            baseline=baseline or (list(opened)[-1] if len(opened) > 1 else None),
+            reference=reference,
+            morph=morph,
+            resamples=resamples,
+            parallel=not not_parallel,
+            progress=lambda what, done, total: show.at(done, what, total),
+        )
+    scores.save(output)
+    print_scores(scores)
+    out.print(f"\nwritten: {output}/  (a page: pairity report {output} -o report.html)", markup=False)
+
+
+def print_scores(scores: Scores) -> None:
+    """A row a tokenizer: what it costs, and how unequally."""
+    table = Table("tokenizer", "Gini", "95 %", "lines/token", "worst/best", "worst language", box=None)
+    for column in (1, 2, 3, 4):
+        table.columns[column].justify = "right"
+    have = set(scores.table["metric"].to_pylist())
+
+    def shown(name: str, metric: str, digits: int) -> str:
+        value = scores.value(name, metric) if metric in have else None
+        return "-" if value is None else f"{value:.{digits}f}"
+
+    for name in scores.tokenizers:
+        costs = scores.costs(name) if "cost" in have else {}
+        gini = scores.interval(name, "gini") if "gini" in have else None
+        interval = f"{gini.low:.4f}-{gini.high:.4f}" if gini and gini.low is not None else "-"
+        table.add_row(
+            name,
+            shown(name, "gini", 4),
+            interval,
+            shown(name, "compression_rate_line", 4),
+            shown(name, "worst_best", 2),
+            max(costs, key=costs.__getitem__) if costs else "-",
+        )
+    out.print(table)
+    for warning in scores.warnings:
+        err.print(f"warning: {warning}", markup=False)
+
+
+@command("report", "pairity report scores/ -o report.html --tokenizer parity=tokenizer/ --sentences test/")
+@click.argument("scores", type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=click.Path(path_type=Path), default="report.html", show_default=True)
+@click.option("--tokenizer", "tokenizers", multiple=True, metavar="NAME=TOKENIZER", help="Shows its race and its cuts.")
+@click.option("--sentences", multiple=True, metavar="SOURCE", help="Text to show cut into tokens.")
+@click.option("--figures", type=click.Path(path_type=Path), help="Folder for figures (SVG, PNG, CSV) and tables.")
+@click.option("--title", default="Tokenizers, language by language", show_default=True)
+def report_command(
+    scores: Path, output: Path, tokenizers: Sequence[str], sentences: Sequence[str], figures: Path | None, title: str
+) -> None:
+    """Make one self-contained HTML page of scores."""
+    from pairity.reporting import report
+
+    named = [text.partition("=") for text in tokenizers]
+    written = report(
+        scores,
+        output,
+        tokenizers={name: spec for name, _, spec in named},
+        sentences=list(sentences) or None,
+        figures_dir=figures,
+        title=title,
+    )
+    out.print(f"written: {written}", markup=False)
+
+
+@command("tax", "pairity tax tokenizer/ --data devtest/ --price 2.50")
+@click.argument("tokenizers", nargs=-1, required=True)
+@click.option("--data", multiple=True, required=True, metavar="SOURCE", help="Parallel text to measure on.")
+@click.option("--price", type=float, required=True, help="Of a million tokens.")
+@click.option("--reference", default="eng_Latn", show_default=True)
+def tax_command(tokenizers: Sequence[str], data: Sequence[str], price: float, reference: str) -> None:
+    """What the same content costs in each language."""
+    if price <= 0:
+        raise PairityError(f"--price is {price}: give what a million tokens cost, such as 2.50.")
+    table = tax(list(tokenizers), price, data=list(data), reference=reference)
+    shown = Table("tokenizer", "language", "name", "tokens per line", "premium", "price", "extra", box=None)
+    for column in shown.columns[3:]:
+        column.justify = "right"
+    for row in sorted(table.to_pylist(), key=lambda row: (row["tokenizer"], -row["price"])):
+        shown.add_row(
+            row["tokenizer"],
+            row["language"],
+            row["name"],
+            f"{row['tokens_per_line']:.1f}",
+            f"{row['premium']:.2f}x",
+            f"{row['price']:.2f}",
+            f"{row['extra']:+.2f}",
+        )
+    out.print(f"the price of content that takes a million tokens in {reference}, at {price:.2f} a million")
+    out.print(shown)
+
+
+@command("demo", "pairity demo -o demo")
+@click.option("-o", "--output", type=click.Path(path_type=Path), default="demo", show_default=True, metavar="DIR")
+def demo_command(output: Path) -> None:
+    """Train ordinary and parity-aware tokenizers on 25 languages and compare them."""
+    from pairity import demo
+
+    demo.run(output, out)
 
 
 @command("completion", 'eval "$(pairity completion bash)"')

@@ -274,7 +274,8 @@ def _without_mark(data: bytes, path: Path) -> bytes:
 def _parquet_blocks(file: TextFile, text_column: str) -> Iterator[tuple[int, Block]]:
     row = 0
     try:
-        with pq.ParquetFile(file.path) as parquet:
+        # Without checksums, which not every writer makes, damage inside a page may pass for other text.
+        with pq.ParquetFile(file.path, page_checksum_verification=True) as parquet:
             schema = parquet.schema_arrow
             if text_column not in schema.names:
                 _refuse_column(str(file.path), text_column, schema.names)

@@ -8,20 +8,20 @@ The steps: read the text, encode it with every tokenizer (measurement.py), fill 
 
 from __future__ import annotations
 
-import gzip
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 from pairity.adapters import TokenizerLike, open_tokenizer
+from pairity.corpus import read_texts
 from pairity.errors import PairityError
 from pairity.languages import other_names
 from pairity.measurement import LEAK, Encoded, Measured, encode, text_digest
 from pairity.metrics import FAMILIES, METRICS, MorphWord, count_units, read_morph
 from pairity.metrics.bootstrap import Bootstrap
 from pairity.scores import Scores, tax_table
+from pairity.sources import TextInput, resolve
 from pairity.tabulation import difference_table, group_table, score_table
 
 __all__ = ["LeakWarning", "Scores", "evaluate", "read_lines", "tax", "text_digest"]
@@ -226,87 +226,29 @@ def _versions() -> dict[str, str]:
 
 
 def read_lines(source: Any, languages: Sequence[str] | None = None) -> dict[str, list[str]]:
-    """The lines of every language of a folder, `LANG=PATH`, a list of these, or `{language: lines or file}`.
+    """The lines of every language of a SOURCE (see `pairity.sources`).
 
     A line ends at a line feed (a carriage return before it goes too) and at nothing else: Unicode has other
     line separators, and a line cut at one of them would shift all that follow out of alignment.
     """
-    places: Mapping[str, Any]
-    if isinstance(source, Mapping):
-        places = source
-    else:
-        files: dict[str, list[Path]] = {}
-        for entry in [source] if isinstance(source, str | Path) else source:
-            for code, path in _language_files(str(entry)):
-                files.setdefault(code, []).append(path)
-        places = files
-    missing = [code for code in languages or () if code not in places]
+    if languages is None:
+        return read_texts(source)
+    available = [part.language for part in resolve(source).inputs if isinstance(part, TextInput)]
+    missing = [code for code in languages if code not in available]
     if missing:
         hints = [
             f"{other} is the same language as {code}"
             for code in missing
-            for other in other_names(code, places)
+            for other in other_names(code, available)
         ]
         hint = f" (but {'; '.join(hints)})" if hints else ""
         raise PairityError(
             f"no text for {', '.join(map(repr, missing))}{hint}. Add it to the data, or do not ask for it."
         )
-    return {code: _lines(code, places[code]) for code in (places if languages is None else languages)}
-
-
-def _lines(code: str, place: Any) -> list[str]:
-    if isinstance(place, str | Path):
-        return _file_lines(Path(place))
-    given = list(place)
-    if given and isinstance(given[0], Path):
-        return [line for path in given for line in _file_lines(path)]
-    for number, line in enumerate(given, start=1):
-        if not isinstance(line, str):
-            raise PairityError(
-                f"{code}, line {number}: a {type(line).__name__}, not a str. Give lines of text."
-            )
-    return [line.removesuffix("\n").removesuffix("\r") for line in given]
-
-
-def _language_files(entry: str) -> list[tuple[str, Path]]:
-    code, _, rest = entry.partition("=")
-    if rest and not Path(entry).exists():
-        return [(code, file) for file in (_text_files(Path(rest)) if Path(rest).is_dir() else [Path(rest)])]
-    path = Path(entry)
-    if not path.exists():
-        raise PairityError(f"no data at {path}: give a folder with one file per language, or LANG=PATH.")
-    if not path.is_dir():
-        return [(path.name.split(".")[0], path)]
-    found = [(file.name.split(".")[0], file) for file in _text_files(path)]
-    for folder in sorted(path.iterdir()):
-        if folder.is_dir():
-            found += [(folder.name, file) for file in _text_files(folder)]
-    if not found:
-        raise PairityError(f"no text in {path}: it needs files such as eng_Latn.txt or eng_Latn.txt.gz.")
-    return sorted(found)
-
-
-def _text_files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if path.name.endswith((".txt", ".txt.gz")))
-
-
-def _file_lines(path: Path) -> list[str]:
-    try:
-        raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    except (OSError, EOFError) as error:
-        raise PairityError(f"cannot read {path}: {error}") from error
-    lines = raw.split(b"\n")
-    if lines[-1] == b"":
-        lines.pop()
-    text = []
-    for number, line in enumerate(lines, start=1):
-        try:
-            text.append(line.removesuffix(b"\r").decode())
-        except UnicodeDecodeError:
-            raise PairityError(
-                f"{path}, line {number}: not UTF-8. Convert the file, or repair the line."
-            ) from None
-    return text
+    if isinstance(source, Mapping):
+        source = {code: source[code] for code in languages}
+    texts = read_texts(source, languages=languages)
+    return {code: texts[code] for code in languages}
 
 
 def _check(texts: Mapping[str, Iterable[str]], parallel: bool) -> None:

@@ -1,7 +1,7 @@
 """Our tokenizers in the formats of other libraries.
 
-Every export gives the very ids of `Tokenizer.encode`. What a format cannot say is refused with the reason: never a
-tokenizer that is different without a word.
+Every export gives the very ids of `Tokenizer.encode`. What a format cannot say is refused with the reason:
+never a tokenizer that is different without a word.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ import base64
 import importlib
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,8 +66,8 @@ def export(
             return _write({target.name: file_writer}, target.parent, force)
         case "sentencepiece":
             raise PairityError(
-                "SentencePiece cannot express this tokenizer: its BPE merges characters of text that it cuts by rules of "
-                "its own, ours merges bytes within pre-tokens of a pattern. Choose one of "
+                "SentencePiece cannot express this tokenizer: its BPE merges characters of text that it "
+                "cuts by rules of its own, ours merges bytes within pre-tokens of a pattern. Choose one of "
                 + ", ".join(FORMATS)
                 + "."
             )
@@ -90,22 +89,23 @@ def to_huggingface(tok: Tokenizer) -> tokenizers.Tokenizer:
 def to_transformers(
     tok: Tokenizer, *, roles: Mapping[str, str | None], chat_template: str | None
 ) -> transformers.PreTrainedTokenizerFast:
-    """Read back from the files themselves, so it is what AutoTokenizer will read."""
     library = _library("transformers", "peers")
-    files = folder.transformers_files(tok, roles=roles, chat_template=chat_template)
-    temporary = Path(tempfile.mkdtemp())
-    try:
-        folder.write(files, temporary, force=False)
-        return library.AutoTokenizer.from_pretrained(temporary)
-    finally:
-        shutil.rmtree(temporary)
+    named, others = folder.split_roles(tok, roles)
+    made = library.PreTrainedTokenizerFast(
+        tokenizer_object=to_huggingface(tok),
+        clean_up_tokenization_spaces=False,
+        additional_special_tokens=others,
+        **named,
+    )
+    made.chat_template = chat_template
+    return made
 
 
 def _merges_files(tok: Tokenizer) -> dict[str, folder.Writer]:
     if tok.whole_pretokens:
         raise PairityError(
-            "merges.txt cannot say that pre-tokens which are tokens are taken whole (`ignore_merges`), as this tokenizer "
-            "has it. Export to hf."
+            "merges.txt cannot say that pre-tokens which are tokens are taken whole (`ignore_merges`), as "
+            "this tokenizer has it. Export to hf."
         )
     return folder.merges_files(tok)
 
@@ -138,30 +138,33 @@ def _tiktoken_files(tok: Tokenizer, target: Path) -> dict[str, folder.Writer]:
 
 
 def _check_tiktoken(tok: Tokenizer) -> None:
-    """tiktoken has ranks and no merges: any two neighbours whose join is a token are merged, the lowest id first."""
+    """tiktoken has ranks and no merges: any two neighbours whose join is a token are merged, the lowest id
+    first."""
     if tok.normalize:
         raise PairityError(
             f"tiktoken cannot normalise text ({tok.normalize}): ids would differ. Export to hf."
         )
     check_covers(tok.pattern, "export to tiktoken: it")
     names = sorted(tok.special_tokens)
-    for name, following in zip(names, names[1:], strict=False):
+    for name, following in pairwise(names):
         if following.startswith(name):
             raise PairityError(
-                f"the special token {following!r} begins with {name!r}: tiktoken finds either of the two. Rename one."
+                f"the special token {following!r} begins with {name!r}: tiktoken finds either of the two. "
+                "Rename one."
             )
     ours = tok.origins()
     unlike = np.flatnonzero((ours != origins_by_rank(tok)).any(axis=1))
     if len(unlike):
         token_id = int(unlike[0])
         raise PairityError(
-            f"tiktoken would make the token {tok.tokens[token_id]!r} (id {token_id}) in another way than the merges "
-            f"do, and so would {len(unlike) - 1} more: it has no merges, it joins whatever makes a token. Export to hf."
+            f"tiktoken would make the token {tok.tokens[token_id]!r} (id {token_id}) in another way than "
+            f"the merges do, and so would {len(unlike) - 1} more: it has no merges, it joins whatever makes "
+            "a token. Export to hf."
         )
     if not tok.whole_pretokens and (never := tok.unmerged()):
         raise PairityError(
-            f"no text gives the token {tok.tokens[never[0]]!r} (id {never[0]}), but tiktoken would use it: a pre-token "
-            "that is a token is taken whole there. Export to hf."
+            f"no text gives the token {tok.tokens[never[0]]!r} (id {never[0]}), but tiktoken would use it: "
+            "a pre-token that is a token is taken whole there. Export to hf."
         )
     ranks: dict[tuple[int, int], int] = {}
     for rank, (left, right, _) in enumerate(tok.merges.tolist()):

@@ -1,14 +1,13 @@
 """A tokenizer on disk: the folder that `save` writes and `load` reads.
 
-Files are written in a temporary folder beside the target and renamed when all are complete, so a reader sees the old
-tokenizer or the new one, and a crash leaves no half of one.
+Files are written in a temporary folder beside the target and renamed when all are complete, so a reader sees
+the old tokenizer or the new one, and a crash leaves no half of one.
 """
 
 import json
-import os
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -41,12 +40,7 @@ def save(tok: Tokenizer, path: Path, *, force: bool, roles: Roles, chat_template
 
 def transformers_files(tok: Tokenizer, *, roles: Roles, chat_template: str | None) -> dict[str, Writer]:
     """What transformers' AutoTokenizer reads."""
-    named = {role: name for role, name in roles.items() if name is not None}
-    for role, name in named.items():
-        if name not in tok.special_tokens:
-            have = ", ".join(map(repr, tok.special_tokens)) or "none"
-            raise PairityError(f"{role} {name!r} is not a special token of this tokenizer, which has {have}.")
-    others = [name for name in tok.special_tokens if name not in named.values()]
+    named, others = split_roles(tok, roles)
     contents = tokenizer_json.write(tok)
     config: dict[str, Any] = {
         "tokenizer_class": "PreTrainedTokenizerFast",
@@ -66,6 +60,16 @@ def transformers_files(tok: Tokenizer, *, roles: Roles, chat_template: str | Non
         "tokenizer_config.json": as_json(config),
         "special_tokens_map.json": as_json({**named, "additional_special_tokens": others}),
     }
+
+
+def split_roles(tok: Tokenizer, roles: Roles) -> tuple[dict[str, str], list[str]]:
+    """The special tokens that have a role, and the others."""
+    named = {role: name for role, name in roles.items() if name is not None}
+    for role, name in named.items():
+        if name not in tok.special_tokens:
+            have = ", ".join(map(repr, tok.special_tokens)) or "none"
+            raise PairityError(f"{role} {name!r} is not a special token of this tokenizer, which has {have}.")
+    return named, [name for name in tok.special_tokens if name not in named.values()]
 
 
 def merges_files(tok: Tokenizer) -> dict[str, Writer]:
@@ -95,8 +99,8 @@ def load(path: Path) -> Tokenizer:
 def _restore(contents: dict[str, Any], settings: dict[str, Any], trace: Any) -> Tokenizer:
     if settings["format"] > FORMAT:
         raise PairityError(
-            f"the tokenizer was saved by pairity {settings['versions']['pairity']}, in a format that is newer than this "
-            "version can read. Upgrade pairity."
+            f"the tokenizer was saved by pairity {settings['versions']['pairity']}, in a format that is "
+            "newer than this version can read. Upgrade pairity."
         )
     parts = tokenizer_json.parse(contents)
     # Hugging Face may have been given another spelling of the pattern; ours is the one in the settings.
@@ -155,15 +159,21 @@ def read_json(file: Path) -> dict[str, Any]:
     return contents
 
 
-def write(files: Mapping[str, Writer], target: Path, *, force: bool, stale: tuple[str, ...] = ()) -> None:
-    """Write all the files to the folder, or none. `stale` ones of an older tokenizer are removed."""
+def check_free(target: Path, names: Iterable[str] = ("tokenizer.json",), *, force: bool = False) -> None:
+    """Refuse a folder that holds a tokenizer already."""
     if target.exists() and not target.is_dir():
         raise PairityError(f"{target} is a file, and a tokenizer needs a folder. Choose another name.")
-    there = [name for name in files if (target / name).exists()]
+    there = [name for name in names if (target / name).exists()]
     if there and not force:
         raise PairityError(
-            f"{target} already holds a tokenizer ({there[0]}). Choose another folder, or replace it with force."
+            f"{target} already holds a tokenizer ({there[0]}). Choose another folder, or replace it with --force "
+            "(force=True)."
         )
+
+
+def write(files: Mapping[str, Writer], target: Path, *, force: bool, stale: tuple[str, ...] = ()) -> None:
+    """Write all the files to the folder, or none. `stale` ones of an older tokenizer are removed."""
+    check_free(target, files, force=force)
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
@@ -174,7 +184,7 @@ def write(files: Mapping[str, Writer], target: Path, *, force: bool, stale: tupl
                 content(temporary / name)
         target.mkdir(exist_ok=True)
         for name in files:
-            os.replace(temporary / name, target / name)
+            (temporary / name).replace(target / name)
         for name in set(stale) - files.keys():
             (target / name).unlink(missing_ok=True)
     finally:

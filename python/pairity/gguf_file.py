@@ -1,6 +1,7 @@
 """A vocabulary for llama.cpp.
 
-llama.cpp has no place for a pattern in its files: it knows pre-tokenizers by name and cuts text with code of its own.
+llama.cpp has no place for a pattern in its files: it knows pre-tokenizers by name and cuts text with code of
+its own.
 So only patterns that it has a name for can go there.
 """
 
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from pairity import tokenizer_json
 from pairity.errors import PairityError
-from pairity.folder import Writer
+from pairity.folder import Writer, split_roles
 from pairity.tokenizer import Tokenizer
 
 # Our pretokenizer -> llama.cpp's name, as its llama-vocab.cpp defines them.
@@ -27,9 +28,7 @@ def writer(tok: Tokenizer, roles: Mapping[str, str | None]) -> Writer:
     except ImportError:
         raise PairityError("this needs gguf: pip install 'pairity[gguf]'") from None
     name = _name(tok)
-    for role, token in roles.items():
-        if token is not None and token not in tok.special_tokens:
-            raise PairityError(f"{role} {token!r} is not a special token of this tokenizer.")
+    named, _ = split_roles(tok, roles)
     texts = {token_id: text for text, token_id in tokenizer_json.vocab(tok).items()}
     specials = set(tok.special_tokens.values())
 
@@ -39,7 +38,8 @@ def writer(tok: Tokenizer, roles: Mapping[str, str | None]) -> Writer:
         return gguf.TokenType.CONTROL if token_id in specials else gguf.TokenType.NORMAL
 
     def write(path: Path) -> None:
-        # The architecture is a required field; a vocabulary alone has none, and llama.cpp's own ones say llama.
+        # The architecture is a required field; a vocabulary alone has none, and llama.cpp's own ones say
+        # llama.
         file = gguf.GGUFWriter(path, "llama")
         file.add_type("vocab")
         file.add_tokenizer_model("gpt2")
@@ -48,9 +48,8 @@ def writer(tok: Tokenizer, roles: Mapping[str, str | None]) -> Writer:
         file.add_token_types([kind(i) for i in range(len(tok))])
         file.add_token_merges([" ".join(pair) for pair in tokenizer_json.merge_list(tok)])
         file.add_add_bos_token(False)
-        for role, token in roles.items():
-            if token is not None:
-                getattr(file, _ROLES[role])(tok.special_tokens[token])
+        for role, token in named.items():
+            getattr(file, _ROLES[role])(tok.special_tokens[token])
         file.write_header_to_file()
         file.write_kv_data_to_file()
         file.close()
@@ -64,20 +63,21 @@ def _name(tok: Tokenizer) -> str:
     if tok.pretokenizer not in _NAMES:
         known = ", ".join(_NAMES)
         raise PairityError(
-            f"llama.cpp knows pre-tokenizers by name only, and has none for {tok.pretokenizer!r}. It has for {known}."
+            f"llama.cpp knows pre-tokenizers by name only, and has none for {tok.pretokenizer!r}. It has "
+            f"for {known}."
         )
     name = _NAMES[tok.pretokenizer]
     if tok.whole_pretokens != (name in _TAKE_WHOLE) and (never := tok.unmerged()):
         does = "takes" if name in _TAKE_WHOLE else "does not take"
         raise PairityError(
-            f"merging never gives the token {tok.tokens[never[0]]!r} (id {never[0]}), and llama.cpp under the name {name} "
-            f"{does} such tokens whole, unlike this tokenizer."
+            f"merging never gives the token {tok.tokens[never[0]]!r} (id {never[0]}), and llama.cpp under "
+            f"the name {name} {does} such tokens whole, unlike this tokenizer."
         )
     if name == "gpt-4o":
         warnings.warn(
-            "llama.cpp's own version of the gpt-4o pattern treats combining marks as no part of a word and only A-Z and "
-            "a-z as cased. Text with such marks (Hindi, Thai, Arabic with vowel signs) or with words like ÉCOLEÉlan can "
-            "get other ids there.",
+            "llama.cpp's own version of the gpt-4o pattern treats combining marks as no part of a word and "
+            "only A-Z and a-z as cased. Text with such marks (Hindi, Thai, Arabic with vowel signs) or with "
+            "words like ÉCOLEÉlan can get other ids there.",
             UserWarning,
             stacklevel=4,
         )

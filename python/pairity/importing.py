@@ -49,7 +49,8 @@ def from_tiktoken(
     special_tokens: Mapping[str, int] | None = None,
     allow_holes: bool = False,
 ) -> Tokenizer:
-    """See `Tokenizer.from_tiktoken`. A file may have its pattern and special tokens in a .json of the same name."""
+    """See `Tokenizer.from_tiktoken`. A file may have its pattern and special tokens in a .json of the same
+    name."""
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         ranks = _read_ranks(path)
@@ -57,8 +58,8 @@ def from_tiktoken(
         settings = folder.read_json(beside) if beside.exists() and beside != path else {}
         if pattern is None and "pat_str" not in settings:
             raise PairityError(
-                f"{path} has ranks but no pattern. Pass pattern=..., the name of a pre-tokenizer such as 'gpt4o' or a "
-                "regular expression."
+                f"{path} has ranks but no pattern. Pass pattern=..., the name of a pre-tokenizer such as "
+                "'gpt4o' or a regular expression."
             )
         named_pattern = settings.get("pat_str")
         specials = settings.get("special_tokens", {})
@@ -86,8 +87,8 @@ def check_covers(pattern: str | None, what: str) -> None:
         raise PairityError(str(error)) from None
     if unmatched is not None:
         raise PairityError(
-            f"cannot {what} drops text that the pattern does not match, such as {unmatched!r}. Add an alternative that "
-            "matches it, for example `|(?s:.)` at the end of the pattern."
+            f"cannot {what} drops text that the pattern does not match, such as {unmatched!r}. Add an "
+            "alternative that matches it, for example `|(?s:.)` at the end of the pattern."
         )
 
 
@@ -100,8 +101,8 @@ def from_ranks(
 ) -> Tokenizer:
     """From token -> rank, where the rank is the id and no merges are listed.
 
-    Two neighbours are merged if their join is a token. The only neighbours that ever make up a token are the last two
-    parts of the token's own bytes, merged alone; so that pair is its merge.
+    Two neighbours are merged if their join is a token. The only neighbours that ever make up a token are the
+    last two parts of the token's own bytes, merged alone; so that pair is its merge.
     """
     tokens = {rank: token for token, rank in ranks.items()}
     if len(tokens) < len(ranks):
@@ -197,7 +198,8 @@ def _engine_pairs(pairs: list[list[str]], path: Path) -> npt.NDArray[np.uint32]:
             rows[rank] = ids[left], ids[right]
         except (ValueError, KeyError):
             raise PairityError(
-                f"{path}: merge {rank} ({' '.join(pair)!r}) is not a pair of bytes or of tokens that merges before it make."
+                f"{path}: merge {rank} ({' '.join(pair)!r}) is not a pair of bytes or of tokens that merges "
+                "before it make."
             ) from None
         ids.setdefault(left + right, len(ids))
     return rows

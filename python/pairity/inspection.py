@@ -13,10 +13,11 @@ def _text(token: bytes) -> str | None:
 
 
 def table(tok: Tokenizer) -> pa.Table:
-    """id, bytes, text, kind (special, byte, learned or unmerged), step, language, count; see `Tokenizer.table`."""
+    """id, bytes, text, kind (special, byte, learned or unmerged), step, language, count; see
+    `Tokenizer.table`."""
     specials = set(tok.special_tokens.values())
     first_step: dict[int, int] = {}
-    for step, new in enumerate(tok.merges[:, 2].tolist()):
+    for step, new in enumerate(tok.merges[:, 2].tolist(), 1):  # row 0 of a trace is the start
         first_step.setdefault(new, step)
 
     ids = [i for i, token in enumerate(tok.tokens) if token]

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairity import metrics
-from pairity.adapters import TokenizerLike
+from pairity.adapters import TokenizerLike, steered_by
 from pairity.errors import PairityError
 from pairity.metrics.bootstrap import Bootstrap
 
@@ -25,8 +25,7 @@ LEAK = "evaluated on the text that steered it"
 
 
 def text_digest(lines: Iterable[str]) -> str:
-    r"""SHA-256 of the lines joined by "\n", in UTF-8, not normalised: how the leak guard knows a text
-    again.
+    r"""SHA-256 of the lines joined by "\n", in UTF-8, not normalised.
     """
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
@@ -166,9 +165,8 @@ class Measured:
         self.all_languages = list(texts)
         self.languages = [code for code in texts if 2 * encoded[code].failed.sum() <= len(texts[code])]
         self.failures = {code: encoded[code].failure for code in texts if encoded[code].failure}
-        steered = set((getattr(tokenizer, "dev_digests", None) or {}).values())
         # By content, not by name: the same text under another code is a leak too.
-        self.leaks = [code for code in texts if steered and text_digest(texts[code]) in steered]
+        self.leaks = [code for code in texts if steered_by(tokenizer, texts[code])]
         self.keep: dict[str, Mask] = {code: ~encoded[code].failed for code in self.languages}
         if parallel and self.languages:
             common: Mask = np.logical_and.reduce(list(self.keep.values()))

@@ -1,8 +1,8 @@
 r"""The same pattern for two regex engines.
 
-Our patterns follow the Rust regex crates (as tiktoken's do); Hugging Face runs them with Oniguruma, which reads some of
-it in another sense. A pattern is rewritten where that is simple, refused where it is not, and both readings are
-compared on a text that has something of everything.
+Our patterns follow the Rust regex crates (as tiktoken's do); Hugging Face runs them with Oniguruma, which
+reads some of it in another sense. A pattern is rewritten where that is simple, refused where it is not, and
+both readings are compared on a text that has something of everything.
 
     for_oniguruma(r"\s+$|\S+")  ->  r"\s+\z|\S+"    $ would stop at every line end
     for_oniguruma(r"(?s:.)")    ->  r"(?m:.)"       the flag of the dot has another letter
@@ -15,8 +15,8 @@ from pairity.errors import PairityError
 from pairity.pretokenizers import PROBE
 
 _CL100K = (
-    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]"
-    r"|\s+(?!\S)|\s"
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
+    r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
 )
 _BY_HAND = {
     # tiktoken's cl100k_base: Oniguruma takes {1,3}+ for a repeat of a repeat.
@@ -104,8 +104,8 @@ def _translated_piece(piece: str, pattern: str, *, in_class: bool) -> str:
 
 def _unlike(pattern: str, piece: str) -> PairityError:
     return PairityError(
-        f"the pattern {pattern!r} cannot be given to Hugging Face: its regex engine (Oniguruma) reads {piece!r} in "
-        "another sense. Write the pattern without it."
+        f"the pattern {pattern!r} cannot be given to Hugging Face: its regex engine (Oniguruma) reads "
+        f"{piece!r} in another sense. Write the pattern without it."
     )
 
 
@@ -129,6 +129,6 @@ def _compare(ours: str, theirs: str) -> None:
                 (pair for pair in zip(expected, found, strict=False) if pair[0] != pair[1]), ("", "")
             )
             raise PairityError(
-                f"the pattern {ours!r} cannot be given to Hugging Face: its regex engine (Oniguruma) cuts {unlike[1]!r} "
-                f"where ours cuts {unlike[0]!r}."
+                f"the pattern {ours!r} cannot be given to Hugging Face: its regex engine (Oniguruma) cuts "
+                f"{unlike[1]!r} where ours cuts {unlike[0]!r}."
             )

@@ -37,7 +37,7 @@ def pattern_of(name_or_regex: str, *, digits: bool = False) -> str | None:
         )
     if digits:
         raise PairityError(
-            "digits=True is for the named pre-tokenizers: a pattern of your own says itself how numbers are cut. "
+            "digits=True is for the named pre-tokenizers: your own pattern says how numbers are cut. "
             r"Leave digits out and write \p{N} as an alternative of its own in the pattern."
         )
     _check(name_or_regex)

@@ -109,16 +109,21 @@ class Scores:
             )
         return rows
 
-    def value(self, tokenizer: str, metric: str, language: str | None = None) -> float | None:
-        """One value; None where it is not defined (its row's note says why). A row that is not there is an
-        error.
+    def interval(self, tokenizer: str, metric: str, language: str | None = None) -> Interval | None:
+        """One value with its interval; None where it is not defined (its row's note says why). A row that is not
+        there is an error.
         """
         rows = [row for row in self.select(tokenizer, metric).to_pylist() if row["language"] == language]
         if not rows:
             place = "over all languages" if language is None else f"for {language!r}"
             raise PairityError(f"these scores have no {metric!r} of {tokenizer!r} {place}.")
-        value: float | None = rows[0]["value"]
-        return value
+        row = rows[0]
+        return None if row["value"] is None else Interval(row["value"], row["low"], row["high"])
+
+    def value(self, tokenizer: str, metric: str, language: str | None = None) -> float | None:
+        """One value, as `interval` gives it."""
+        found = self.interval(tokenizer, metric, language)
+        return None if found is None else found.value
 
     def costs(self, tokenizer: str) -> dict[str, float]:
         """Tokens per line of every language that has one."""

@@ -1,4 +1,5 @@
-"""Special tokens: names that stand for themselves, reserved ones for later, and as many as a round size needs.
+"""Special tokens: names that stand for themselves, reserved ones for later, and as many as a round size
+needs.
 
 reserved(2)          -> ["<|reserved_0|>", "<|reserved_1|>"]
 padding(1000, 128)   -> 24, for a vocabulary of 1024

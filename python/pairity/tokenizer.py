@@ -24,7 +24,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pairity import _core, special
-from pairity.alphabet import BYTE_ORDER, to_text
+from pairity.alphabet import BYTE_ORDER, to_bytes
 from pairity.errors import PairityError
 
 if TYPE_CHECKING:
@@ -119,7 +119,8 @@ class Tokenizer:
         for step, (left, right) in enumerate(pairs.tolist()):
             if max(left, right) >= len(tokens):
                 raise PairityError(
-                    f"merge {step} joins ids {left} and {right}, but there are only {len(tokens)} tokens before it."
+                    f"merge {step} joins ids {left} and {right}, but there are only {len(tokens)} tokens "
+                    "before it."
                 )
             joined = tokens[left] + tokens[right]
             new_ids[step] = ids.setdefault(joined, len(tokens))
@@ -161,7 +162,8 @@ class Tokenizer:
         special_tokens: Mapping[str, int] | None = None,
         allow_holes: bool = False,
     ) -> Tokenizer:
-        """From a tiktoken `Encoding`, or a file of ranks with its pattern (a name or a regular expression)."""
+        """From a tiktoken `Encoding`, or a file of ranks with its pattern (a name or a regular
+        expression)."""
         from pairity import importing
 
         return importing.from_tiktoken(
@@ -201,8 +203,8 @@ class Tokenizer:
     ) -> list[int]:
         """The ids of a text.
 
-        A special token in the text is an error unless it is in `allowed_special`, which reads it as that token,
-        or left out of `disallowed_special`, which reads it as plain text ("all" means all that are not
+        A special token in the text is an error unless it is in `allowed_special`, which reads it as that
+        token, or left out of `disallowed_special`, which reads it as plain text ("all" means all that are not
         allowed). Bytes need not be UTF-8: a stretch that is not becomes a pre-token of its own, so that every
         byte string comes back. Lone surrogates in a `str` are an error, or with errors="replace" U+FFFD.
         """
@@ -327,7 +329,8 @@ class Tokenizer:
             raise PairityError(str(error)) from None
 
     def decode(self, ids: Iterable[int], *, errors: str = "replace") -> str:
-        """The text of the ids. Bytes that are no UTF-8, such as half a character, become U+FFFD by default."""
+        """The text of the ids. Bytes that are no UTF-8, such as half a character, become U+FFFD by
+        default."""
         return self.decode_bytes(ids).decode("utf-8", errors=errors)
 
     def decode_batch(self, batch: Iterable[Iterable[int]], *, errors: str = "replace") -> list[str]:
@@ -371,7 +374,8 @@ class Tokenizer:
 
     @property
     def pretokenizer(self) -> str:
-        """The name of the pattern, with `:digits` for the variant of single digits; the pattern if it has none."""
+        """The name of the pattern, with `:digits` for the variant of single digits; the pattern if it has
+        none."""
         for name, (pattern, single_digits) in _core.PATTERNS.items():
             if self._pattern == pattern:
                 return name
@@ -398,6 +402,20 @@ class Tokenizer:
         """What every merge was learned for: a row for the start, then one a merge; kept in trace.parquet."""
         return self._trace
 
+    def steered_by(self, lines: Iterable[str]) -> bool:
+        """Whether these very lines were the dev text of a language when this tokenizer was trained."""
+        languages = self._record.get("languages", {}).values()
+        digests = {text["dev"]["digest"] for text in languages if "dev" in text}
+        if not digests:
+            return False
+        from pairity.counts import Pretokenization, count_lines
+
+        return count_lines(lines, Pretokenization(self._pattern, self._normalize)).digest() in digests
+
+    def pretokenize(self, text: str) -> list[str]:
+        """The pieces that no token crosses."""
+        return _core.pretokenize(self._pattern, text)
+
     def token_of(self, token_id: int) -> bytes:
         """The bytes of one id."""
         return self.decode_bytes([token_id])
@@ -413,26 +431,61 @@ class Tokenizer:
         return found
 
     def origins(self) -> npt.NDArray[np.uint32]:
-        """For every id the two tokens that its token is made of when its bytes are encoded, whatever the merges
-        list; 0xFFFFFFFF twice for bytes, special tokens, and tokens that merging never gives."""
+        """For every id the two tokens that its token is made of when its bytes are encoded, whatever the
+        merges list; 0xFFFFFFFF twice for bytes, special tokens, and tokens that merging never gives."""
         return np.frombuffer(self._encoder.origins(), np.uint32).reshape(-1, 2)
 
     def unmerged(self) -> list[int]:
-        """The ids of longer tokens that merging never gives. Training makes none; imported tables may have some."""
+        """The ids of longer tokens that merging never gives. Training makes none; imported tables may have
+        some."""
         never = self.origins()[:, 0] == _NO_PAIR
         specials = set(self._special_tokens.values())
         return [i for i in np.flatnonzero(never).tolist() if len(self._tokens[i]) > 1 and i not in specials]
 
     def engine_merges(self) -> npt.NDArray[np.uint32]:
         """The merges as training numbers them: what a training run can go on from."""
+        pairs, _ = self._as_engine_numbers()
+        return pairs
+
+    def extended(
+        self, pairs: npt.ArrayLike, *, record: Mapping[str, Any] | None = None, trace: pa.Table | None = None
+    ) -> Tokenizer:
+        """This tokenizer with further merges (in engine ids, going on from `engine_merges`); all ids stay."""
+        _, engine_ids = self._as_engine_numbers()
+        public_ids = list(engine_ids)
+        tokens = {token_id: token for token, token_id in self.vocabulary.items()}
+        ids = dict(self.vocabulary)
+        rows = self._merges.tolist()
+        for left, right in _rows(pairs, columns=2).tolist():
+            left_id, right_id = public_ids[left], public_ids[right]
+            token = tokens[left_id] + tokens[right_id]
+            if token not in ids:
+                ids[token] = len(self._tokens) + len(public_ids) - len(engine_ids)
+                tokens[ids[token]] = token
+                public_ids.append(ids[token])
+            rows.append((left_id, right_id, ids[token]))
+        return Tokenizer(
+            tokens,
+            np.array(rows, np.uint32).reshape(-1, 3),
+            pattern=self._pattern,
+            normalize=self._normalize,
+            special_tokens=self._special_tokens,
+            whole_pretokens=self._whole_pretokens,
+            allow_holes=True,
+            record=record,
+            trace=trace,
+        )
+
+    def _as_engine_numbers(self) -> tuple[npt.NDArray[np.uint32], dict[int, int]]:
+        """The merges in engine ids, and the engine id of every public one, in their order."""
         engine_ids = {self.vocabulary[bytes([byte])]: i for i, byte in enumerate(BYTE_ORDER)}
         pairs = np.empty((len(self._merges), 2), np.uint32)
         for step, (left, right, new) in enumerate(self._merges.tolist()):
             for part in (left, right):
                 if part not in engine_ids:
                     raise PairityError(
-                        f"training cannot go on from this table: merge {step} uses {self._tokens[part]!r}, which "
-                        "no merge before it makes."
+                        f"training cannot go on from this table: merge {step} uses {self._tokens[part]!r}, "
+                        "which no merge before it makes."
                     )
             pairs[step] = engine_ids[left], engine_ids[right]
             engine_ids.setdefault(new, len(engine_ids))
@@ -441,7 +494,7 @@ class Tokenizer:
                 raise PairityError(
                     f"training cannot go on from this table: no merge makes the token {token!r} (id {i})."
                 )
-        return pairs
+        return pairs, engine_ids
 
     def truncate(self, vocab_size: int) -> Tokenizer:
         """The tokenizer that training would have given at a smaller size; ids stay as they are."""
@@ -464,8 +517,8 @@ class Tokenizer:
         for token_id, token in tokens.items():
             if len(token) > 1 and token_id not in made:
                 raise PairityError(
-                    f"cannot truncate to {vocab_size} and keep ids: the ids are not in the order of the merges "
-                    f"(token {token_id} would lose its merge)."
+                    f"cannot truncate to {vocab_size} and keep ids: the ids are not in the order of the "
+                    f"merges (token {token_id} would lose its merge)."
                 )
         return Tokenizer(
             tokens,
@@ -480,8 +533,9 @@ class Tokenizer:
         )
 
     def table(self) -> pa.Table:
-        """One row a token: id, bytes, text (null if not whole characters), kind, and for learned ones the merge
-        that made it, the language it was learned for (null: for all together) and its count there then."""
+        """One row a token: id, bytes, text (null if not whole characters), kind, and for learned ones the
+        merge that made it, the language it was learned for (null: for all together) and its count there
+        then."""
         from pairity import inspection
 
         return inspection.table(self)
@@ -498,7 +552,8 @@ class Tokenizer:
         pad_token: str | None = None,
         chat_template: str | None = None,
     ) -> None:
-        """Write a folder that `load` and transformers' AutoTokenizer read; `force` replaces the files of an old one."""
+        """Write a folder that `load` and transformers' AutoTokenizer read; `force` replaces the files of an
+        old one."""
         from pairity import folder
 
         roles = {"bos_token": bos_token, "eos_token": eos_token, "pad_token": pad_token}
@@ -544,7 +599,8 @@ class Tokenizer:
         return f"Tokenizer({', '.join(parts)})"
 
     def __eq__(self, other: object) -> bool:
-        """Whether both turn every text into the same ids by the same table; record and trace do not matter."""
+        """Whether both turn every text into the same ids by the same table; record and trace do not
+        matter."""
         if not isinstance(other, Tokenizer):
             return NotImplemented
         return self._settings() == other._settings() and np.array_equal(self._merges, other._merges)
@@ -583,13 +639,13 @@ def _table(
         named[token_id] = name.encode()
     if clash := _clash(specials, ids):
         raise PairityError(
-            f"the special token {clash!r} is also how tokenizer files write an ordinary token. Choose another "
-            "name, such as one in <|...|>."
+            f"the special token {clash!r} is also how tokenizer files write an ordinary token. Choose "
+            "another name, such as one in <|...|>."
         )
     if missing := [byte for byte in range(256) if bytes([byte]) not in ids]:
         raise PairityError(
-            f"the vocabulary lacks {len(missing)} of the 256 bytes, such as 0x{missing[0]:02X}; without them some text "
-            "cannot be encoded."
+            f"the vocabulary lacks {len(missing)} of the 256 bytes, such as 0x{missing[0]:02X}; without "
+            "them some text cannot be encoded."
         )
     if min(named) < 0 or max(named) >= _NO_PAIR:
         raise PairityError(f"ids go from 0 to {_NO_PAIR - 1}; there is {min(named)} or {max(named)}.")
@@ -598,8 +654,8 @@ def _table(
         if not allow_holes:
             hole = next(i for i in range(size) if i not in named)
             raise PairityError(
-                f"{size - len(named)} ids below {size} name no token, such as {hole}. Pass allow_holes=True if "
-                "that is meant."
+                f"{size - len(named)} ids below {size} name no token, such as {hole}. Pass allow_holes=True "
+                "if that is meant."
             )
         if size > 16 * len(named) + 1_000_000:
             raise PairityError(f"{len(named)} tokens with ids up to {size - 1}: that is too many holes.")
@@ -607,9 +663,14 @@ def _table(
 
 
 def _clash(specials: Iterable[str], ids: Mapping[bytes, int]) -> str | None:
-    names = set(specials)
-    longest = max((len(name) for name in names), default=0)
-    return next((to_text(token) for token in ids if len(token) <= longest and to_text(token) in names), None)
+    """A special token that is how files write an ordinary one."""
+    for name in specials:
+        try:
+            if to_bytes(name) in ids:
+                return name
+        except KeyError:  # not in the alphabet of the files
+            continue
+    return None
 
 
 def _rows(values: npt.ArrayLike, *, columns: int) -> npt.NDArray[np.uint32]:

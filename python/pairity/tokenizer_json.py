@@ -1,7 +1,7 @@
 """tokenizer.json, the file of the Hugging Face world: written and read.
 
-The file says more than a byte-level BPE needs. What it can say and we cannot do is refused when read, with the
-reason: a tokenizer that gives other ids without a word is worse than none.
+The file says more than a byte-level BPE needs. What it can say and we cannot do is refused when read, with
+the reason: a tokenizer that gives other ids without a word is worse than none.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,8 @@ def vocab(tok: Tokenizer) -> dict[str, int]:
 
 
 def merge_list(tok: Tokenizer) -> list[tuple[str, str]]:
-    """The merges as the files write them. Of equal pairs only the first: readers would take the last one's rank."""
+    """The merges as the files write them. Of equal pairs only the first: readers would take the last one's
+    rank."""
     texts = [to_text(token) for token in tok.tokens]
     pairs = dict.fromkeys((left, right) for left, right, _ in tok.merges.tolist())
     return [(texts[left], texts[right]) for left, right in pairs]
@@ -118,7 +119,7 @@ def _parse(contents: dict[str, Any]) -> dict[str, Any]:
 
 def table(
     vocab: Mapping[str, int], merges: list[Any], special_tokens: Mapping[str, int]
-) -> tuple[dict[int, bytes], npt.NDArray[np.uint32]]:
+) -> tuple[dict[int, bytes], npt.NDArray[np.int64]]:
     """Id -> bytes and (left, right, new) ids, from tokens and merges written in the byte-level alphabet."""
     tokens: dict[int, bytes] = {}
     for text, token_id in vocab.items():
@@ -127,7 +128,8 @@ def table(
         if text in special_tokens:
             if special_tokens[text] != token_id:
                 raise PairityError(
-                    f"the special token {text!r} has the id {special_tokens[text]}, but {token_id} in the vocabulary."
+                    f"the special token {text!r} has the id {special_tokens[text]}, but {token_id} in the "
+                    "vocabulary."
                 )
             continue
         if token_id in tokens:
@@ -136,20 +138,26 @@ def table(
             tokens[token_id] = to_bytes(text)
         except KeyError:
             raise PairityError(
-                f"token {text!r} (id {token_id}) is not written in the byte-level alphabet, and it is not a special "
-                "token: this is no byte-level BPE, which is all that can be read."
+                f"token {text!r} (id {token_id}) is not written in the byte-level alphabet, and it is not a "
+                "special token: this is no byte-level BPE, which is all that can be read."
             ) from None
-    rows = np.empty((len(merges), 3), np.uint32)
-    for rank, merge in enumerate(merges):
-        pair = merge.split(" ") if isinstance(merge, str) else list(merge)
-        if len(pair) != 2:
-            raise PairityError(f"merge {rank} is {merge!r}, not a pair of tokens.")
-        for place, text in enumerate([*pair, "".join(pair)]):
-            if text not in vocab or text in special_tokens:
-                role = "which it makes, " if place == 2 else ""
-                raise PairityError(f"merge {rank} ({' + '.join(pair)}): {text!r}, {role}is not a token.")
-            rows[rank, place] = vocab[text]
-    return tokens, rows
+    ordinary = {text: token_id for text, token_id in vocab.items() if text not in special_tokens}
+    rows = [_merge_row(merge, rank, ordinary) for rank, merge in enumerate(merges)]
+    return tokens, np.array(rows, np.int64).reshape(-1, 3)
+
+
+def _merge_row(merge: Any, rank: int, ids: Mapping[str, int]) -> tuple[int, int, int]:
+    pair = merge.split(" ") if isinstance(merge, str) else merge
+    if len(pair) != 2:
+        raise PairityError(f"merge {rank} is {merge!r}, not a pair of tokens.")
+    left, right = pair
+    try:
+        return ids[left], ids[right], ids[left + right]
+    except KeyError as error:
+        role = "which it makes, " if error.args[0] == left + right else ""
+        raise PairityError(
+            f"merge {rank} ({left} + {right}): {error.args[0]!r}, {role}is not a token."
+        ) from None
 
 
 def _check_model(model: dict[str, Any]) -> None:
@@ -161,8 +169,8 @@ def _check_model(model: dict[str, Any]) -> None:
     for option in ("continuing_subword_prefix", "end_of_word_suffix", "dropout", "byte_fallback"):
         if model.get(option):
             raise PairityError(
-                f"this tokenizer.json sets {option} to {model[option]!r}; a byte-level BPE that gives the same ids every "
-                "time cannot."
+                f"this tokenizer.json sets {option} to {model[option]!r}; a byte-level BPE that gives the "
+                "same ids every time cannot."
             )
 
 
@@ -180,13 +188,15 @@ def _pattern(pre_tokenizer: dict[str, Any] | None) -> str | None:
     """The one regular expression that stands for the pre-tokenizers."""
     if pre_tokenizer is None:
         raise PairityError(
-            "this tokenizer.json has no pre-tokenizer, so it is not byte-level, which is all that can be read."
+            "this tokenizer.json has no pre-tokenizer, so it is not byte-level, which is all that can be "
+            "read."
         )
     steps = pre_tokenizer["pretokenizers"] if pre_tokenizer["type"] == "Sequence" else [pre_tokenizer]
     kinds = [step["type"] for step in steps]
     if kinds not in (["ByteLevel"], ["Split", "ByteLevel"]):
         raise PairityError(
-            f"the pre-tokenizers {' + '.join(kinds)} cannot be kept: only ByteLevel can, alone or after one Split."
+            f"the pre-tokenizers {' + '.join(kinds)} cannot be kept: only ByteLevel can, alone or after one "
+            "Split."
         )
     byte_level = steps[-1]
     if byte_level.get("add_prefix_space", True):

@@ -14,13 +14,14 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from pairity import _core
+from pairity import _core, special
 from pairity.alphabet import BYTE_ORDER
 from pairity.checkpoint import Checkpoint, fingerprint
 from pairity.corpus import thread_count
 from pairity.counts import Counts, LanguageCounts, count
 from pairity.errors import PairityError, PairityWarning
 from pairity.policy import Classical, Method, Parity
+from pairity.pretokenizers import PRESETS, pattern_of
 from pairity.progress import Listener, Progress
 from pairity.sources import Resolved, TextInput, resolve
 from pairity.tokenizer import Tokenizer
@@ -52,6 +53,8 @@ def train(
     max_token_length: int | None = None,
     whole_characters: bool = False,
     special_tokens: Sequence[str] = (),
+    reserved: int = 0,
+    pad_to: int | None = None,
     skip: Iterable[str] = (),
     text_column: str = "text",
     errors: Literal["strict", "replace"] = "strict",
@@ -59,16 +62,30 @@ def train(
     progress: bool | Listener | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,
+    continue_from: Tokenizer | str | Path | None = None,
 ) -> Tokenizer:
     """Learn a tokenizer of exactly `vocab_size` tokens (bytes, learned and special), or of `num_merges` merges.
 
     `train` and `dev` are SOURCEs: a folder with a file per language, "LANG=PATH", counts, a list of those, or
     {language: path | lines | {pretoken: count}}. Dev text must be parallel where languages are compared by line.
     `skip` leaves languages out. `whole_characters` forbids tokens that join a part of a character with another.
+    `reserved` adds special tokens for later, `pad_to` as many more as make the size a multiple (64, 128).
     `progress`: None shows a bar on a terminal, False shows nothing, a function hears of every stage.
     `checkpoint` names a file that keeps the merges so far; with `resume` a killed run goes on from it.
+    `continue_from` keeps a tokenizer's tokens and ids and learns further ones, cutting text as it does; its size
+    is part of `vocab_size`, its merges are not part of `num_merges`.
     """
-    budget = check_size(vocab_size, num_merges, special_tokens)
+    start = None
+    if continue_from is None:
+        special_tokens, vocab_size = with_reserved(special_tokens, reserved, pad_to, vocab_size, num_merges)
+        budget = check_size(vocab_size, num_merges, 256 + len(special_tokens))
+    else:
+        if special_tokens or reserved or pad_to:
+            raise PairityError("a tokenizer that is continued keeps its special tokens: leave new ones out.")
+        start = continue_from if isinstance(continue_from, Tokenizer) else Tokenizer.load(continue_from)
+        pretokenizer, normalize = same_cut(start, pretokenizer, digits, normalize)
+        digits, special_tokens = False, list(start.special_tokens)
+        budget = check_size(vocab_size, num_merges, start.vocab_size)
     if min_frequency < 0:
         raise PairityError(f"min_frequency is {min_frequency}: it cannot be negative.")
     if max_token_length is not None and max_token_length < 2:
@@ -103,6 +120,7 @@ def train(
         check_languages(list(corpus), None if judge is None else list(judge), method)
         measures = measure(corpus, judge, method)
         settings = {
+            "continued_from": start and {"vocab_size": start.vocab_size, "merges": len(start.merges)},
             "method": describe(method),
             "vocab_size": vocab_size,
             "num_merges": num_merges,
@@ -116,62 +134,94 @@ def train(
             | ({"dev": describe_text(judge[language])} if judge and language in judge else {})
             for language in corpus
         }
+        first = known_steps(start)
         keeper = None if checkpoint is None else Checkpoint(Path(checkpoint), fingerprint([settings, texts]))
+        resumed = keeper.load() if keeper and resume else None
         show.stage("learning merges", unit="merges", total=budget)
         languages = list(corpus)
         steps, sampled, tokens, exhausted = _core.train(
             [(buffers(corpus[language]), measure_buffers(measures.get(language))) for language in languages],
-            merges=num_merges,
-            tokens=None if vocab_size is None else budget,
-            global_merges=method.first_parity_merge(budget) if isinstance(method, Parity) else None,
+            merges=None if num_merges is None else len(first[0]) + num_merges,
+            tokens=None if vocab_size is None else budget + (len(start.vocabulary) - 256 if start else 0),
+            global_merges=len(first[0]) + method.first_parity_merge(budget) if isinstance(method, Parity) else None,
             window=(method.window, method.alpha) if isinstance(method, Parity) and method.window else None,
             min_frequency=min_frequency,
             max_token_length=max_token_length,
             whole_characters=whole_characters,
             threads=workers,
-            known=keeper.load() if keeper and resume else None,
-            tick=lambda done, served: show.at(done, "all together" if served is None else languages[served]),
+            known=resumed or first,
+            tick=lambda done, served: show.at(
+                done - len(first[0]), "all together" if served is None else languages[served]
+            ),
             checkpoint=keeper.save if keeper else None,
         )
     merges = np.stack([np.frombuffer(steps[0], "<u4"), np.frombuffer(steps[1], "<u4")], axis=1)
     trace = make_trace(merges, steps, sampled, tokens, measures, languages, len(special_tokens))
-    record = make_record(settings, texts, trace, dict(exhausted), judge, corpus, budget)
+    record = make_record(settings, texts, trace, dict(exhausted), judge, corpus, budget, len(first[0]))
     for warning in record["warnings"]:
         warnings.warn(warning, PairityWarning, stacklevel=2)
-    tokenizer = Tokenizer.from_merges(
-        merges,
-        pattern=corpus.pretokenization.pattern,
-        normalize=corpus.pretokenization.normalize,
-        special_tokens=special_tokens,
-        record=record,
-        trace=trace.table(),
-    )
+    if start:
+        tokenizer = start.extended(merges[len(first[0]) :], record=record, trace=trace.table())
+    else:
+        tokenizer = Tokenizer.from_merges(
+            merges,
+            pattern=corpus.pretokenization.pattern,
+            normalize=corpus.pretokenization.normalize,
+            special_tokens=special_tokens,
+            record=record,
+            trace=trace.table(),
+        )
     if keeper:
         keeper.remove()
     return tokenizer
 
 
-def check_size(vocab_size: int | None, num_merges: int | None, special_tokens: Sequence[str]) -> int:
-    """How many tokens (or merges) are to be learned."""
+def with_reserved(
+    special_tokens: Sequence[str], reserved: int, pad_to: int | None, vocab_size: int | None, num_merges: int | None
+) -> tuple[Sequence[str], int | None]:
+    """The special tokens with those that are reserved or that make the size round, and the size."""
+    names = special.checked(special_tokens)
+    padding = 0
+    if pad_to is not None:
+        size = vocab_size or 256 + len(names) + reserved + (num_merges or 0)
+        padding = special.padding(size, pad_to)
+    return (*names, *special.reserved(reserved + padding)), vocab_size and vocab_size + padding
+
+
+def check_size(vocab_size: int | None, num_merges: int | None, least: int) -> int:
+    """How many tokens (or merges) are to be learned; `least` tokens are there already."""
     if (vocab_size is None) == (num_merges is None):
         raise PairityError("say how much to learn: give either vocab_size or num_merges.")
-    for token in special_tokens:
-        if not token:
-            raise PairityError("a special token is empty: give it a text such as '<|endoftext|>'.")
-        if special_tokens.count(token) > 1:
-            raise PairityError(f"the special token {token!r} is given twice.")
     if num_merges is not None:
         if num_merges < 1:
             raise PairityError(f"num_merges is {num_merges}: it must be at least 1.")
         return num_merges
     assert vocab_size is not None
-    least = 256 + len(special_tokens)
     if vocab_size <= least:
         raise PairityError(
-            f"vocab_size is {vocab_size}, but the 256 bytes and {len(special_tokens)} special tokens already "
-            f"take {least}: give more than {least}."
+            f"vocab_size is {vocab_size}, but the bytes, the special tokens and what is known already take "
+            f"{least}: give more than {least}."
         )
     return vocab_size - least
+
+
+def same_cut(start: Tokenizer, pretokenizer: str, digits: bool, normalize: Any) -> tuple[str, Any]:
+    """The pre-tokenizer of the tokenizer that is continued: its merges make sense within no other."""
+    own = start.pretokenizer if start.pretokenizer in PRESETS else start.pattern
+    default = pretokenizer == "gpt4o" and not digits
+    if not default and pattern_of(pretokenizer, digits=digits) != start.pattern:
+        raise PairityError(f"the tokenizer to continue cuts text by {own!r}: leave the pre-tokenizer out.")
+    if normalize not in (None, start.normalize):
+        raise PairityError(f"the tokenizer to continue has normalize={start.normalize!r}: leave normalize out.")
+    return own or "none", start.normalize
+
+
+def known_steps(start: Tokenizer | None) -> tuple[Any, Any, Any, Any]:
+    """The merges of a tokenizer as the engine takes them: served nobody, counts unknown."""
+    merges = np.empty((0, 2), np.uint32) if start is None else start.engine_merges()
+    number = len(merges)
+    left, right = (np.ascontiguousarray(merges[:, side]) for side in (0, 1))
+    return left, right, np.full(number, -1, np.int32), np.zeros(number, np.uint64)
 
 
 def names(sources: Resolved) -> list[str] | None:
@@ -344,6 +394,7 @@ def make_record(
     dev: Counts | None,
     train: Counts,
     budget: int,
+    known: int,
 ) -> dict[str, Any]:
     """All that explains the result to a reader of pairity.json."""
     services, costs = trace.services(), trace.final_costs()
@@ -354,12 +405,12 @@ def make_record(
         text["cost"] = costs.get(language)
         if language in retired:
             text["exhausted_at"] = retired[language]
-    learned = int(trace.vocab_size[-1] - trace.vocab_size[0]) if settings["vocab_size"] else len(trace)
+    learned = int(trace.vocab_size[-1] - trace.vocab_size[known]) if settings["vocab_size"] else len(trace) - known
     found = []
     if learned < budget:
         what = "vocab_size" if settings["vocab_size"] else "num_merges"
         asked = settings[what]
-        got = int(trace.vocab_size[-1]) if settings["vocab_size"] else len(trace)
+        got = asked - budget + learned
         found.append(
             f"the data gave out: no pair occurs {max(1, settings['min_frequency'])} times or more any longer, so {what} is "
             f"{got:,} and not {asked:,}. Give more text, or lower min_frequency."

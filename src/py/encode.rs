@@ -1,10 +1,12 @@
 //! The part of the door that encodes.
 
 use super::{little_endian, slice};
+use crate::bpe::Stop;
 use crate::cover;
-use crate::encode::{self, Rules, Stop, Text, Tokens};
+use crate::encode::{self, Rules, Text};
 use crate::error::Result;
 use crate::split::Pretokenizer;
+use crate::tokens::{Tokens, origins_by_rank as find_origins_by_rank};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -78,10 +80,7 @@ fn pairs<'py>(py: Python<'py>, origins: &[Option<(u32, u32)>]) -> Bound<'py, PyB
 }
 
 #[pyclass(frozen, module = "pairity._core")]
-struct Encoder {
-    encoder: encode::Encoder,
-    special: Vec<u32>,
-}
+struct Encoder(encode::Encoder);
 
 #[pymethods]
 impl Encoder {
@@ -106,7 +105,7 @@ impl Encoder {
         }
         let make = || encode::Encoder::new(pretokenizer, nfc, tokens, &special, merges, whole_pretokens);
         let encoder = py.detach(make)?;
-        Ok(Self { encoder, special })
+        Ok(Self(encoder))
     }
 
     #[pyo3(signature = (text, *, allowed=None, disallowed=None))]
@@ -119,7 +118,7 @@ impl Encoder {
         let (py, text, rules) = (text.py(), self::text(text)?, rules(allowed, disallowed));
         detached(py, |asked| {
             let flag = AtomicBool::new(false);
-            ids(&self.encoder, rules, text, &mut Stop::new(asked, &flag))
+            ids(&self.0, rules, text, &mut Stop::new(asked, &flag))
         })
     }
 
@@ -134,7 +133,7 @@ impl Encoder {
     ) -> PyResult<Vec<Vec<u32>>> {
         let texts = texts.iter().map(text).collect::<PyResult<Vec<_>>>()?;
         let rules = rules(allowed, disallowed);
-        let work = |text: Text, stop: &mut Stop| ids(&self.encoder, rules, text, stop);
+        let work = |text: Text, stop: &mut Stop| ids(&self.0, rules, text, stop);
         detached(py, |asked| encode::batch(&texts, threads, asked, work))
     }
 
@@ -152,7 +151,7 @@ impl Encoder {
         let rules = rules(allowed, disallowed);
         let work = |text: Text, stop: &mut Stop| {
             let mut count = 0_i64;
-            self.encoder.encode(text, rules, stop, &mut |ids| count += ids.len() as i64)?;
+            self.0.encode(text, rules, stop, &mut |ids| count += ids.len() as i64)?;
             Ok(count)
         };
         let counts = detached(py, |asked| encode::batch(&texts, threads, asked, work))?;
@@ -160,14 +159,13 @@ impl Encoder {
     }
 
     fn decode<'py>(&self, py: Python<'py>, ids: Vec<u32>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py.detach(|| self.encoder.decode(&ids))?;
+        let bytes = py.detach(|| self.0.decode(&ids))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
     /// The pair that each token is made of when its bytes are encoded.
     fn origins<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let origins = py.detach(|| self.encoder.origins(&self.special));
-        pairs(py, &origins)
+        pairs(py, self.0.origins())
     }
 }
 
@@ -186,7 +184,7 @@ fn origins_by_rank<'py>(
     special: Vec<u32>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let tokens = tokens(&token_bytes, &token_offsets)?;
-    let origins = py.detach(|| encode::origins_by_rank(&tokens, &special))?;
+    let origins = py.detach(|| find_origins_by_rank(&tokens, &special))?;
     Ok(pairs(py, &origins))
 }
 

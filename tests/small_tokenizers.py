@@ -1,0 +1,100 @@
+"""Small tokenizers to test with, trained on the sample of the package, and text that is hard to encode."""
+
+import functools
+import unicodedata
+from pathlib import Path
+
+import numpy as np
+import pairity
+from hypothesis import strategies as st
+from pairity import _core
+from pairity.pretokenizers import PRESETS, pattern_of
+from pairity.tokenizer import Tokenizer
+
+SAMPLE = Path(pairity.__file__).parent / "sample" / "dev"
+SPECIALS = ("<|endoftext|>", "<pad>", "<|user|>")
+
+KINDS = [(name, digits) for name in PRESETS for digits in (False, True)]
+"""Every preset, with its numbers together and apart."""
+
+OWN_PATTERN = r"(?i:q)|\w+|[^\w\s]+|\s+$|(?s:.)"
+"""A pattern of a user's own that covers all text and that Hugging Face must be told in other words."""
+
+
+def trained_merges(pattern: str | None, merges: int) -> np.ndarray:
+    """Pairs in engine ids, learned from a few languages of the sample."""
+    counter = _core.Counter(pattern)
+    for language in ("eng_Latn", "fra_Latn", "rus_Cyrl", "arb_Arab", "jpn_Jpan", "hin_Deva"):
+        file = SAMPLE / f"{language}.txt"
+        if file.exists():
+            counter.add_lines(file.read_bytes())
+    pretokens, offsets, counts, _ = counter.finish()
+    columns, *_ = _core.train(
+        [((pretokens, np.frombuffer(offsets, np.int64), np.frombuffer(counts, np.uint64)), None)], merges=merges
+    )
+    left, right = (np.frombuffer(column, np.uint32) for column in columns[:2])
+    return np.column_stack([left, right])
+
+
+@functools.cache
+def small(
+    pretokenizer: str = "gpt4o",
+    *,
+    digits: bool = False,
+    normalize: str | None = None,
+    merges: int = 1500,
+    special_tokens: tuple[str, ...] = SPECIALS,
+) -> Tokenizer:
+    pattern = pattern_of(pretokenizer, digits=digits)
+    return Tokenizer.from_merges(
+        trained_merges(pattern, merges), pattern=pattern, normalize=normalize, special_tokens=special_tokens
+    )
+
+
+def sample_lines() -> list[str]:
+    """The first lines of every language of the sample."""
+    return [line for file in sorted(SAMPLE.glob("*.txt")) for line in file.read_text("utf-8").splitlines()[:8]]
+
+
+def naive_ids(tok: Tokenizer, text: str | bytes) -> list[int]:
+    """The definition, word for word: of all adjacent pairs merge the one of the lowest rank, leftmost first."""
+    ranks: dict[tuple[int, int], tuple[int, int]] = {}
+    for rank, (left, right, new) in enumerate(tok.merges.tolist()):
+        ranks.setdefault((left, right), (rank, new))
+    vocabulary = tok.vocabulary
+    found = []
+    for word in _core.pretokenize(tok.pattern, text) if isinstance(text, str) else [text]:
+        encoded = word.encode() if isinstance(word, str) else word
+        if tok.whole_pretokens and encoded in vocabulary:
+            found.append(vocabulary[encoded])
+            continue
+        ids = [vocabulary[bytes([byte])] for byte in encoded]
+        while pairs := [(ranks[pair], i) for i, pair in enumerate(zip(ids, ids[1:], strict=False)) if pair in ranks]:
+            (_, new), at = min(pairs)
+            ids[at : at + 2] = [new]
+        found += ids
+    return found
+
+
+NASTY = [
+    "",
+    " ",
+    "\n",
+    "a" * 500,
+    "ab" * 300,
+    " " * 257,
+    "\t \r\n\r\n  x",
+    "Don't STOP it's I'LL 'ſ",
+    "e\u0301cole E\u0301 \u0301\u0301",
+    "12345678 1,234.5 ٣٤ ½ Ⅷ",
+    "हिन्दी में ९९। ภาษาไทย 日本語、カタカナ\u3000한국어",
+    "العَرَبِيَّة עִבְרִית \u200f\u200d\u200c",
+    "😀👨‍👩‍👧🏳️‍🌈\ufeff\u2028\u0085\u00a0\x00\x7f",
+    "<|endoftext <pad <| user|> ĠĊ",
+    "camelCaseHTMLPage_v2 /path/to/file\\n --- ==== !!!???",
+    "def f(x):\n    return {k: v**2 for k, v in x.items() if k != '_'}\n",
+]
+
+# Characters that have the same class in every Unicode version that a library may have been built with.
+_SETTLED = [chr(c) for c in range(0x11000) if unicodedata.category(chr(c)) not in ("Cn", "Cs", "Co")]
+unicode_text = st.text(st.sampled_from(_SETTLED) | st.sampled_from(" \n\r'sStaAé1٣_/-\u0301\u00a0"), max_size=60)
