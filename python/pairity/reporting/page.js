@@ -127,10 +127,13 @@
         if (found[1] !== null) drawing.append(p.whisker(name, x(found[1]), 12, x(found[2]), 12));
         drawing.append(p.marker(name, x(found[0]), 12, 4.6));
       });
-      const show = (left, top) => p.showTip(about(row).name, describe(row), left, top);
-      drawing.addEventListener("pointermove", (event) => show(event.clientX, event.clientY));
+      const show = () => p.showTip(about(row).name, describe(row), () => {
+        const box = drawing.getBoundingClientRect();
+        return [box.left + box.width / 2, box.bottom - 6];
+      });
+      drawing.addEventListener("pointerenter", show);
       drawing.addEventListener("pointerleave", p.hideTip);
-      drawing.addEventListener("focus", () => { const box = drawing.getBoundingClientRect(); show(box.left + box.width / 2, box.bottom); });
+      drawing.addEventListener("focus", show);
       drawing.addEventListener("blur", p.hideTip);
       drawing.addEventListener("keydown", (event) => {
         const next = { ArrowDown: i + 1, ArrowUp: i - 1, Home: 0, End: shown.length - 1 }[event.key];
@@ -252,7 +255,7 @@
   });
   addEventListener("beforeprint", () => { for (const run of runs) run.hidden = false; figures.forEach(draw); });
   addEventListener("afterprint", showRun);
-  addEventListener("scroll", p.hideTip, { passive: true });
+  addEventListener("scroll", p.putTip, { passive: true });
   const links = new Map([...document.querySelectorAll("nav a")].map((link) => [link.hash.slice(1), link]));
   const watcher = new IntersectionObserver((entries) => {
     for (const entry of entries.filter((one) => one.isIntersecting)) {
