@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +89,7 @@ def _look(alt: Any, chart: Any, figure: Figure) -> Any:
     title = f"{figure.title}: {figure.of}" if figure.of else figure.title
     return (
         chart.properties(title=alt.TitleParams(title, anchor="start", fontSize=14, fontWeight=600, offset=10))
-        .configure(font="Helvetica, Arial, Noto Sans, sans-serif", background="white")
+        .configure(font="sans-serif", background="white")
         .configure_view(stroke=None)
         .configure_axis(gridColor="#e5e7eb", domainColor="#9ca3af", tickColor="#9ca3af", labelColor="#374151",
                         titleColor="#374151", titleFontWeight="normal", labelLimit=220)
@@ -98,13 +98,13 @@ def _look(alt: Any, chart: Any, figure: Figure) -> Any:
     )  # fmt: skip
 
 
-def _style(alt: Any, cells: Cells) -> dict[str, Any]:
+def _style(alt: Any, cells: Cells, shown: Sequence[str] | None = None) -> dict[str, Any]:
     """Colour and shape of every tokenizer: told apart without colour too."""
-    names = cells.tokenizers
-    others = [name for name in names if name != cells.baseline]
+    names = list(shown or cells.tokenizers)
+    others = [name for name in cells.tokenizers if name != cells.baseline]
     colour = {name: COLOURS[index % len(COLOURS)] for index, name in enumerate(others)}
     colour[cells.baseline] = BASELINE
-    shapes = [SHAPES[names.index(name) % len(SHAPES)] for name in names]
+    shapes = [SHAPES[cells.tokenizers.index(name) % len(SHAPES)] for name in names]
     return {
         "color": alt.Color(
             "tokenizer:N", scale=alt.Scale(domain=names, range=[colour[name] for name in names])
@@ -124,7 +124,7 @@ def _tradeoff(alt: Any, figure: Figure, cells: Cells) -> Any:
         title="lines per token (higher is better)",
         scale=alt.Scale(zero=False, nice=True, padding=30),
     )
-    y = alt.Y("gini:Q", title="Gini (lower is better)", scale=alt.Scale(zero=True, padding=20))
+    y = alt.Y("gini:Q", title="Gini (lower is better)", scale=alt.Scale(zero=True))
     across = base.mark_rule().encode(x=x, x2="compression_high:Q", y=y, **_colour_only(style))
     back = base.mark_rule().encode(
         x=alt.X("compression_low:Q"), x2="compression_rate:Q", y=y, **_colour_only(style)
@@ -136,10 +136,16 @@ def _tradeoff(alt: Any, figure: Figure, cells: Cells) -> Any:
 
 def _rows_of_languages(alt: Any, figure: Figure, cells: Cells, metric: str, title: str, **axis: Any) -> Any:
     """A row per language, a point with its interval per tokenizer."""
-    style, base = _style(alt, cells), _chart(alt, figure.rows())
+    shown = [name for name in cells.tokenizers if name in figure.columns["tokenizer"]]
+    style, base = _style(alt, cells, shown), _chart(alt, figure.rows())
     names = [cells.facts[code].name for code in figure.order]
     y = alt.Y("name:N", sort=names, title=None, axis=alt.Axis(grid=True, ticks=False, domain=False))
-    x = alt.X(f"{metric}:Q", title=title, axis=alt.Axis(**axis), scale=alt.Scale(zero=metric != "change"))
+    x = alt.X(
+        f"{metric}:Q",
+        title=title,
+        axis=alt.Axis(labelFlush=False, **axis),
+        scale=alt.Scale(zero=metric != "change"),
+    )
     whiskers = base.mark_rule(strokeWidth=1.5).encode(y=y, x="low:Q", x2="high:Q", **_colour_only(style))
     points = base.mark_point(filled=True, size=45, opacity=1).encode(y=y, x=x, **style)
     layers = [whiskers, points]
@@ -163,7 +169,7 @@ def _compression(alt: Any, figure: Figure, cells: Cells) -> Any:
     base = alt.Chart()
     x = alt.X("tokenizer:N", title=None, sort=cells.tokenizers, axis=None)
     y = alt.Y("compression_rate_line:Q", title="lines per token", axis=alt.Axis(tickCount=3))
-    stems = base.mark_bar(width=2).encode(x=x, y=y, **_colour_only(style))
+    stems = base.mark_bar(width=3, opacity=0.35).encode(x=x, y=y, **_colour_only(style))
     whiskers = base.mark_rule(strokeWidth=1.5).encode(x=x, y="low:Q", y2="high:Q", **_colour_only(style))
     points = base.mark_point(filled=True, size=45, opacity=1).encode(x=x, y=y, **style)
     names = [cells.facts[code].name for code in figure.order]
@@ -210,13 +216,20 @@ def _sizes(alt: Any) -> Any:
 
 
 def _race_costs(alt: Any, figure: Figure, cells: Cells) -> Any:
+    """All languages in grey; the one that ends dearest and the one that ends cheapest in colour, by name."""
     rows = [{**row, "name": facts(row["language"]).name} for row in figure.rows()]
-    lines = _chart(alt, rows).mark_line(strokeWidth=1.5).encode(
-        x=_sizes(alt),
-        y=alt.Y("cost:Q", title="tokens per line", scale=alt.Scale(type="log")),
-        color=alt.Color("name:N", legend=alt.Legend(orient="right", columns=2)),
+    last = {row["language"]: row for row in rows}
+    ends = sorted(last.values(), key=lambda row: row["cost"])
+    named = {row["language"]: row["name"] for row in (ends[-1], ends[0])}
+    y = alt.Y("cost:Q", title="tokens per line", scale=alt.Scale(type="log", nice=False))
+    lines = _chart(alt, rows).mark_line(strokeWidth=1, color="#9ca3af", opacity=0.7).encode(
+        x=_sizes(alt), y=y, detail="language:N"
     )  # fmt: skip
-    return _look(alt, lines.properties(width=520, height=340), figure)
+    colour = alt.Color("name:N", scale=alt.Scale(domain=list(named.values()), range=[COLOURS[1], COLOURS[2]]))
+    marked = _chart(alt, [row for row in rows if row["language"] in named]).mark_line(strokeWidth=2.5).encode(
+        x=_sizes(alt), y=y, color=colour
+    )  # fmt: skip
+    return _look(alt, (lines + marked).properties(width=520, height=340), figure)
 
 
 def _race_fairness(alt: Any, figure: Figure, cells: Cells) -> Any:
@@ -224,7 +237,9 @@ def _race_fairness(alt: Any, figure: Figure, cells: Cells) -> Any:
     gini = base.mark_line(color=COLOURS[0]).encode(x=_sizes(alt), y=alt.Y("gini:Q", title="Gini"))
     worst = base.mark_line(color=COLOURS[1]).encode(
         x=_sizes(alt),
-        y=alt.Y("worst_cost:Q", title="dearest language, tokens per line", scale=alt.Scale(type="log")),
+        y=alt.Y(
+            "worst_cost:Q", title="dearest language, tokens per line", scale=alt.Scale(type="log", nice=False)
+        ),
     )
     both = alt.vconcat(gini.properties(width=520, height=160), worst.properties(width=520, height=160))
     return _look(alt, both, figure)

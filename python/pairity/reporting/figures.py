@@ -185,7 +185,7 @@ def race_figures(name: str, race: Race) -> list[Figure]:
     served = Figure(
         "race_served",
         "Who was served when",
-        "Each column is a stretch of merges; the darker, the larger a language's share of it.",
+        "Each column is a stretch of merges; the stronger the colour, the larger a language's share of it.",
         of=name,
         missing="" if any(code for _, _, code, _, _ in race.served) else race.nobody_served,
         order=list(race.by_services),

@@ -72,7 +72,7 @@
         [figure.names.join(","), ...figure.rows.map((row) => figure.names.map((name) => field(row[name])).join(","))].join("\n") + "\n"));
       const limit = 600, cell = (row, name) => html("td", typeof row[name] === "number" ? { class: "n" } : { dir: "auto" }, row[name] === null ? "" : String(row[name]));
       box.append(save, html("table", {},
-        html("caption", {}, figure.rows.length > limit ? `The first ${limit} of ${figure.rows.length} rows; the CSV has them all.` : figure.title),
+        html("caption", {}, html("span", {}, figure.rows.length > limit ? `The first ${limit} of ${figure.rows.length} rows; the CSV has them all.` : figure.title)),
         html("thead", {}, html("tr", {}, ...figure.names.map((name) => html("th", { scope: "col" }, name)))),
         html("tbody", {}, ...figure.rows.slice(0, limit).map((row) => html("tr", {}, ...figure.names.map((name) => cell(row, name)))))));
     });
@@ -127,10 +127,13 @@
         if (found[1] !== null) drawing.append(p.whisker(name, x(found[1]), 12, x(found[2]), 12));
         drawing.append(p.marker(name, x(found[0]), 12, 4.6));
       });
-      const show = (left, top) => p.showTip(about(row).name, describe(row), left, top);
-      drawing.addEventListener("pointermove", (event) => show(event.clientX, event.clientY));
+      const show = () => p.showTip(about(row).name, describe(row), () => {
+        const box = drawing.getBoundingClientRect();
+        return [box.left + box.width / 2, box.bottom - 6];
+      });
+      drawing.addEventListener("pointerenter", show);
       drawing.addEventListener("pointerleave", p.hideTip);
-      drawing.addEventListener("focus", () => { const box = drawing.getBoundingClientRect(); show(box.left + box.width / 2, box.bottom); });
+      drawing.addEventListener("focus", show);
       drawing.addEventListener("blur", p.hideTip);
       drawing.addEventListener("keydown", (event) => {
         const next = { ArrowDown: i + 1, ArrowUp: i - 1, Home: 0, End: shown.length - 1 }[event.key];
@@ -225,7 +228,7 @@
       const blocks = view.tokenizers.map((name) => {
         const list = cuts[name], failed = typeof list === "string";
         return html("div", { class: "cut" },
-          html("div", { class: "cut-head" }, html("bdi", { class: "tok" }, name), html("b", {}, failed ? "failed" : `${list.length} token${list.length === 1 ? "" : "s"}`)),
+          html("div", { class: "cut-head" }, html("bdi", { class: "tok", title: name }, name), html("b", {}, failed ? "failed" : `${list.length} token${list.length === 1 ? "" : "s"}`)),
           html("div", { class: "tokens", dir: one.rtl ? "rtl" : "auto", lang: one.lang }, ...(failed ? [list] : tokens(list))));
       });
       return html("article", { class: "sentence" }, heading, html("div", { class: "cuts", style: `--across: ${across(blocks.length)}` }, ...blocks));
@@ -252,7 +255,7 @@
   });
   addEventListener("beforeprint", () => { for (const run of runs) run.hidden = false; figures.forEach(draw); });
   addEventListener("afterprint", showRun);
-  addEventListener("scroll", p.hideTip, { passive: true });
+  addEventListener("scroll", p.putTip, { passive: true });
   const links = new Map([...document.querySelectorAll("nav a")].map((link) => [link.hash.slice(1), link]));
   const watcher = new IntersectionObserver((entries) => {
     for (const entry of entries.filter((one) => one.isIntersecting)) {

@@ -170,15 +170,14 @@ def _members(cells: Cells, grouping: str, group: str) -> int:
 
 
 def _striking(cells: Cells) -> list[str]:
-    """Languages worth a first look: the reference, the one that gains most and the one that pays most."""
+    """Worth a first look: the reference, who gains and who pays most, and one written from the right."""
+    reference = cells.scores.meta.get("reference")
     others = [name for name in cells.tokenizers if name != cells.baseline]
-    first = [str(cells.scores.meta.get("reference"))]
-    if others:
-        changes = {code: cells.value(others[0], "change", code) for code in cells.languages}
-        known = {code: value for code, value in changes.items() if value is not None}
-        if known:
-            first += [min(known, key=known.__getitem__), max(known, key=known.__getitem__)]
-    return list(dict.fromkeys(first))
+    changes = {code: cells.value(others[0], "change", code) for code in cells.languages if others}
+    known = {code: value for code, value in changes.items() if value is not None and code != reference}
+    extremes = [min(known, key=known.__getitem__), max(known, key=known.__getitem__)] if known else []
+    from_the_right = [code for code in cells.languages if cells.facts[code].right_to_left]
+    return list(dict.fromkeys([str(reference), *extremes, *from_the_right[:1]]))
 
 
 def _race_note(one: Race) -> str:

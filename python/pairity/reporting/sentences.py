@@ -25,10 +25,9 @@ def read_sentences(sentences: Any) -> dict[str, list[str]]:
     """`{language: sentence or sentences}`, or any source that `evaluate` reads; the first LIMIT of each."""
     if isinstance(sentences, Mapping):
         sentences = {code: [given] if isinstance(given, str) else given for code, given in sentences.items()}
-    found = {code: lines[:LIMIT] for code, lines in read_lines(sentences).items()}
-    if not any(any(lines) for lines in found.values()):
-        raise PairityError("there is no sentence to show: all that was given is empty.")
-    return found
+        if not sentences:
+            raise PairityError("there is no sentence to show: give {language: sentence}.")
+    return {code: lines[:LIMIT] for code, lines in read_lines(sentences).items()}
 
 
 def viewer(

@@ -125,9 +125,9 @@ def _state(cells: Cells, name: str) -> str:
     """The only tokenizer: nothing to compare it with."""
     gini = cells.get(name, "gini")
     if gini is None:
-        return "the Gini coefficient was not evaluated"
+        return "was evaluated without a Gini coefficient"
     if gini.value is None:
-        return f"there is no Gini coefficient: {gini.note or 'it is not defined here'}"
+        return f"has no Gini coefficient ({gini.note or 'it is not defined here'})"
     return f"has a Gini coefficient of {gini.shown}; 0 would mean that all languages pay alike"
 
 

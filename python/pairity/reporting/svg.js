@@ -92,9 +92,17 @@ const pairity = (() => {
   canvas.count = 0;
 
   /* ---- tooltip */
-  function showTip(title, body, x, y) {
+  let place = null;
+  /* `where` gives the point on the screen; it is asked again when the page scrolls under the tooltip. */
+  function showTip(title, body, where) {
     tip.replaceChildren(html("strong", { dir: "auto" }, title), body);
     tip.hidden = false;
+    place = where;
+    putTip();
+  }
+  function putTip() {
+    if (tip.hidden) return;
+    const [x, y] = place();
     const box = tip.getBoundingClientRect(), gap = 14;
     const left = x + gap + box.width > innerWidth ? x - gap - box.width : x + gap;
     const top = y + gap + box.height > innerHeight ? y - gap - box.height : y + gap;
@@ -110,10 +118,12 @@ const pairity = (() => {
     drawing.append(ring);
     let at = -1;
     const point = (mark) => {
-      const box = drawing.getBoundingClientRect(), zoom = box.width / drawing.viewBox.baseVal.width;
       ring.setAttribute("cx", mark.x); ring.setAttribute("cy", mark.y); ring.setAttribute("visibility", "visible");
       light?.(mark);
-      showTip(mark.title, mark.body, box.left + mark.x * zoom, box.top + mark.y * zoom);
+      showTip(mark.title, mark.body, () => {
+        const box = drawing.getBoundingClientRect(), zoom = box.width / drawing.viewBox.baseVal.width;
+        return [box.left + mark.x * zoom, box.top + mark.y * zoom];
+      });
     };
     const leave = () => { ring.setAttribute("visibility", "hidden"); light?.(null); hideTip(); };
     const nearest = (event) => {
@@ -141,5 +151,5 @@ const pairity = (() => {
   }
 
   return { data, svg, html, linear, log, ticks, logTicks, plain, percent, signed, short, extent, index, colour, dash, cut, language,
-    marker, whisker, text, axisX, axisY, canvas, showTip, hideTip, interact };
+    marker, whisker, text, axisX, axisY, canvas, showTip, putTip, hideTip, interact };
 })();

@@ -126,9 +126,14 @@ def _text(cell: Cell, intervals: bool) -> str:
 
 
 def _markdown(text: str) -> str:
-    escaped = re.sub(r"([\\`*_\[\]|~#])", r"\\\1", " ".join(text.split()))
+    escaped = re.sub(r"([\\`*_\[\]|~#])", r"\\\1", _one_line(text))
     return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _latex(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in " ".join(text.split()))
+    return "".join(_LATEX.get(character, character) for character in _one_line(text))
+
+
+def _one_line(text: str) -> str:
+    """Line feeds would break the row; the narrow space before a percent sign stays."""
+    return re.sub(r"[ \t\r\n\v\f]+", " ", text).strip(" ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from pairity.errors import PairityError
@@ -21,5 +22,6 @@ def write_whole(path: Path, content: str | bytes) -> Path:
             f"cannot write {path}: {error.strerror or error}. Choose another place."
         ) from error
     finally:
-        unfinished.unlink(missing_ok=True)
+        with suppress(OSError):  # the folder may not be there, or be a file
+            unfinished.unlink()
     return path

@@ -1,0 +1,284 @@
+"""The report in a real browser, with the network off: make test-browser."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pairity.reporting import report
+from report_scores import ODD_NAMES, TEXTS, Chunks, scores, tokenizers, trace_table
+
+pytestmark = pytest.mark.browser
+
+HOW = "apt-get install chromium (Debian), or put a chromium or google-chrome on the PATH"
+
+
+class Traced(Chunks):
+    """A tokenizer that carries the trace of its training."""
+
+    trace = trace_table()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[object]:
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        pytest.fail("these tests need the package playwright: pip install playwright", pytrace=False)
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if found is None:
+        pytest.fail(f"these tests need a browser: {HOW}", pytrace=False)
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    cutters = {**tokenizers(), "characters": Traced("characters", 2, by_character=True)}
+    return report(scores(), tmp_path_factory.mktemp("page") / "r.html", tokenizers=cutters, sentences=TEXTS)
+
+
+@pytest.fixture
+def visit(browser):  # type: ignore[no-untyped-def]
+    """Opens a page with the network off; at the end nothing may have been asked for or complained about."""
+    contexts, asked, complaints = [], [], []
+
+    def open_page(path: Path, *, width: int = 1280, scheme: str = "light", reduced: bool = False):  # type: ignore[no-untyped-def]
+        context = browser.new_context(
+            viewport={"width": width, "height": 900},
+            color_scheme=scheme,
+            reduced_motion="reduce" if reduced else "no-preference",
+        )
+        contexts.append(context)
+        context.set_offline(True)
+        page = context.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(path.as_uri())
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+    assert sum(url.startswith("file:") for url in asked) == len(contexts), (
+        "the page loads itself and nothing else"
+    )
+    assert complaints == []
+
+
+def costs(page, column: int) -> list[float]:  # type: ignore[no-untyped-def]
+    cells = page.locator(f"#language-table tbody tr:visible td:nth-child({column})")
+    return [float(cell.get_attribute("data-value")) for cell in cells.all()]
+
+
+def names(page) -> list[str]:  # type: ignore[no-untyped-def]
+    return page.locator("#language-table tbody tr:visible .name").all_inner_texts()
+
+
+def test_it_opens_and_draws_every_figure(visit, path: Path) -> None:  # type: ignore[no-untyped-def]
+    page = visit(path)
+    figures = page.locator("figure.chart")
+    assert figures.count() == 8
+    for figure in figures.all():
+        drawing = figure.locator(".plot svg")
+        assert drawing.count() == 1
+        assert drawing.locator("title").text_content()
+        assert drawing.locator("desc").text_content()
+        assert drawing.locator("path, rect, line").count() > 3
+
+
+def test_columns_sort_both_ways_and_say_so(visit, path: Path) -> None:  # type: ignore[no-untyped-def]
+    page = visit(path)
+    assert costs(page, 4) == sorted(costs(page, 4), reverse=True), "opens with the dearest under the baseline"
+    head = page.locator('#language-table th[data-sort="1"]')
+    head.get_by_role("button").click()
+    assert head.get_attribute("aria-sort") == "descending"
+    assert costs(page, 5) == sorted(costs(page, 5), reverse=True)
+    head.get_by_role("button").press("Enter")
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert costs(page, 5) == sorted(costs(page, 5))
+    page.locator('#language-table th[data-sort="name"] button').click()
+    assert names(page) == sorted(names(page))
+    assert page.locator('#language-table th[aria-sort="none"]').count() == 4
+
+
+def test_filters_by_script_level_and_name(visit, path: Path) -> None:  # type: ignore[no-untyped-def]
+    page = visit(path)
+    page.select_option("#script", "Latin")
+    assert sorted(names(page)) == ["English", "xyz_Latn"]
+    assert page.locator("#shown").inner_text() == "2 of 5 languages"
+    page.select_option("#level", "unknown")
+    assert names(page) == ["xyz_Latn"]
+    page.fill("#find", "telugu")
+    assert names(page) == []
+    page.get_by_role("button", name="Show all").click()
+    assert len(names(page)) == 5
+    page.fill("#find", "heb_")
+    assert names(page) == ["Hebrew"]
+
+
+def test_another_measure_fills_the_table(visit, path: Path) -> None:  # type: ignore[no-untyped-def]
+    page = visit(path)
+    before = costs(page, 4)
+    page.select_option("#measure", "compression_rate_line")
+    after = costs(page, 4)
+    assert sorted(1 / value for value in after) == pytest.approx(sorted(before))
+    assert "higher is better" in page.locator("#measure-title").inner_text()
+
+
+def test_intervals_show_on_hover_on_focus_and_on_demand(visit, path: Path) -> None:  # type: ignore[no-untyped-def]
+    page = visit(path)
+    tip, strips = page.locator("#tip"), page.locator("#language-table tbody .strip svg")
+    strips.first.hover()
+    assert tip.is_visible() and " to " in tip.inner_text() and "characters:" in tip.inner_text()
+    page.mouse.move(5, 5)
+    assert tip.is_hidden()
+    strips.first.focus()
+    first = tip.inner_text()
+    page.keyboard.press("ArrowDown")
+    assert tip.is_visible() and tip.inner_text() != first
+    page.keyboard.press("Escape")
+    assert tip.is_hidden()
+    assert page.locator("#language-table .interval").first.is_hidden()
+    page.check("#intervals")
+    assert page.locator("#language-table .interval").first.is_visible()
+
+
+def test_figures_answer_to_mouse_and_keyboard(visit, path: Path) -> None:  # type: ignore[no-untyped-def]
+    page = visit(path)
+    tip = page.locator("#tip")
+    drawing = page.locator('figure[data-chart="tradeoff"] .plot svg')
+    drawing.locator(".point").first.hover()
+    assert "Gini" in tip.inner_text() and "bytes" in tip.inner_text()
+    page.mouse.move(5, 5)
+    page.locator('figure[data-chart="tradeoff"] .legend button').last.focus()
+    page.keyboard.press("Tab")
+    seen = {tip.inner_text()}
+    page.keyboard.press("ArrowRight")
+    seen.add(tip.inner_text())
+    assert len(seen) == 2 and all("Gini" in text for text in seen)
+
+
+def test_a_tokenizer_can_be_hidden_everywhere(visit, path: Path) -> None:  # type: ignore[no-untyped-def]
+    page = visit(path)
+    points = page.locator('figure[data-chart="compression"] .plot .point').count
+    before = points()
+    page.locator('figure[data-chart="tradeoff"] .legend button').first.click()
+    assert points() == before // 2
+    assert page.locator('figure[data-chart="lorenz"] .legend button[aria-pressed="false"]').count() == 1
+    page.locator('figure[data-chart="tradeoff"] .legend button').last.click()
+    assert page.get_by_text("All tokenizers are hidden.").count() > 0
+
+
+def test_the_data_of_a_figure_and_its_csv(visit, path: Path) -> None:  # type: ignore[no-untyped-def]
+    page = visit(path)
+    figure = page.locator('figure[data-chart="change"]')
+    figure.locator("summary").click()
+    assert figure.locator("tbody tr").count() == 5
+    with page.expect_download() as waiting:
+        figure.get_by_role("button", name="Save as CSV").click()
+    lines = Path(waiting.value.path()).read_text("utf-8").splitlines()
+    assert lines[0].startswith("tokenizer,language,name") and len(lines) == 6
+
+
+def lightness(page) -> float:  # type: ignore[no-untyped-def]
+    colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    return sum(int(part) for part in colour[4:-1].split(",")) / 3
+
+
+def test_dark_and_light_by_the_system_and_by_the_button(visit, path: Path) -> None:  # type: ignore[no-untyped-def]
+    assert lightness(visit(path)) > 240
+    page = visit(path, scheme="dark")
+    assert lightness(page) < 40
+    page.click("#theme")
+    assert page.locator("#theme").inner_text() == "Theme: light" and lightness(page) > 240
+    page.click("#theme")
+    assert page.locator("#theme").inner_text() == "Theme: dark" and lightness(page) < 40
+    page.emulate_media(media="print")
+    assert lightness(page) > 240, "paper is white"
+
+
+def test_sentences_are_cut_side_by_side(visit, path: Path) -> None:  # type: ignore[no-untyped-def]
+    page = visit(path)
+    viewer = page.locator("#viewer")
+    hebrew = viewer.locator("article", has_text="heb_Hebr")
+    assert hebrew.locator(".tokens").first.get_attribute("dir") == "rtl"
+    box = page.locator('#viewer-languages input[value="tel_Telu"]')
+    box.check()
+    telugu = viewer.locator("article", has_text="tel_Telu")
+    counts = telugu.locator(".cut-head b").all_inner_texts()
+    assert counts == [f"{telugu.locator('.cut').nth(i).locator('.token').count()} tokens" for i in (0, 1)]
+    assert telugu.locator(".cut").nth(0).locator(".byte").count() > 0, "bytes cut characters"
+    assert telugu.locator(".cut").nth(1).locator(".byte").count() == 0, "characters do not"
+    assert telugu.locator(".tokens").nth(1).inner_text() == TEXTS["tel_Telu"][0]
+    page.select_option("#sentence", "1")
+    assert telugu.locator(".tokens").nth(1).inner_text() == TEXTS["tel_Telu"][1]
+    box.uncheck()
+    assert telugu.count() == 0
+    tokens = page.locator("#viewer .token")
+    style = tokens.first.evaluate("e => getComputedStyle(e).outlineStyle")
+    colours = {one.evaluate("e => getComputedStyle(e).backgroundColor") for one in tokens.all()[:2]}
+    assert style == "solid" and len(colours) == 2
+
+
+@pytest.mark.parametrize("odd", [False, True])
+def test_a_phone_needs_no_sideways_scroll(visit, path: Path, odd: bool, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    if odd:
+        path = report(
+            scores(ODD_NAMES), tmp_path / "r.html", tokenizers=tokenizers(ODD_NAMES), sentences=TEXTS
+        )
+    page = visit(path, width=375)
+    assert page.evaluate("document.documentElement.scrollWidth") == 375
+    for details in page.locator("details").all():
+        details.locator("summary").first.click()
+    assert page.evaluate("document.documentElement.scrollWidth") == 375
+    assert page.locator('figure[data-chart="tradeoff"] .plot svg').bounding_box()["width"] <= 375
+
+
+def test_a_page_that_changes_size_draws_again(visit, path: Path) -> None:  # type: ignore[no-untyped-def]
+    page = visit(path)
+    drawing = page.locator('figure[data-chart="compression"] .plot svg')
+    wide = drawing.bounding_box()["width"]
+    page.set_viewport_size({"width": 400, "height": 800})
+    page.wait_for_function("document.querySelector('figure[data-chart=compression] svg').clientWidth < 400")
+    assert drawing.bounding_box()["width"] < wide
+
+
+def test_odd_names_are_shown_and_do_nothing(visit, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    cutters = tokenizers(ODD_NAMES)
+    page = visit(report(scores(ODD_NAMES), tmp_path / "r.html", tokenizers=cutters, sentences=TEXTS))
+    page.on("dialog", lambda dialog: pytest.fail(f"a name ran as a script: {dialog.message}"))
+    shown = page.locator('figure[data-chart="tradeoff"] .legend bdi').all_inner_texts()
+    assert [" ".join(text.split()) for text in shown] == [" ".join(name.split()) for name in ODD_NAMES]
+
+
+@pytest.mark.parametrize(
+    "options", [{"languages": ["eng_Latn"]}, {"metrics": ["round_trip"]}, {"baseline": None}]
+)
+def test_poor_scores_still_make_a_page_that_works(visit, options: dict, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    page = visit(report(scores(**options), tmp_path / "r.html"))
+    assert page.locator("h2").count() > 4
+    assert page.locator(".missing:visible").count() > 0
+
+
+def test_motion_is_left_out_where_it_is_not_wanted(visit, path: Path) -> None:  # type: ignore[no-untyped-def]
+    behaviour = "getComputedStyle(document.documentElement).scrollBehavior"
+    assert visit(path).evaluate(behaviour) == "smooth"
+    assert visit(path, reduced=True).evaluate(behaviour) == "auto"
+
+
+def test_the_tab_key_reaches_what_can_be_used(visit, path: Path) -> None:  # type: ignore[no-untyped-def]
+    page = visit(path)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    reached = []
+    for _ in range(90):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.id || document.activeElement.tagName"))
+    for wanted in ("theme", "A", "measure", "script", "level", "find", "intervals", "svg", "SUMMARY"):
+        assert wanted in reached, wanted
