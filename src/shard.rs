@@ -155,6 +155,7 @@ impl Shard {
         let symbols = &mut self.symbols[..];
         for (i, &boundary) in scratch.decoded.iter().enumerate() {
             if let Some(&later) = scratch.decoded.get(i + PREFETCH) {
+                prefetch(&symbols[(later - left_len) as usize]);
                 prefetch(&symbols[later as usize]);
             }
             let start = (boundary - left_len) as usize;
@@ -175,6 +176,10 @@ impl Shard {
         let mut regions = RegionWalk { regions: &self.regions, at: 0 };
         let mut previous_end = 0;
         for (i, &start) in scratch.spots.iter().enumerate() {
+            if let Some(&later) = scratch.spots.get(i + PREFETCH) {
+                prefetch(&symbols[later as usize - 1]); // in a long list, what the first pass fetched is gone
+                prefetch(&symbols[(later + span) as usize]);
+            }
             let end = start + span;
             let region = regions.of(start);
             merged(region.owner, region.weight);
