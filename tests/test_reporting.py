@@ -501,7 +501,7 @@ def test_traces_that_are_none(tmp_path: Path) -> None:
 
 def test_tokens_are_text_and_parts_of_characters_are_bytes() -> None:
     assert show_tokens([5, 6], [b"Hel", b"lo"]) == [(5, "Hel"), (6, "lo")]
-    assert show_tokens([1, 2], ["a".encode() + b"\xc3", b"\xa4b"]) == [
+    assert show_tokens([1, 2], [b"a" + b"\xc3", b"\xa4b"]) == [
         (1, ["a", ("C3", "ä")]),
         (2, [("A4", "ä"), "b"]),
     ]

@@ -17,6 +17,7 @@ from pairity.counts import Counts, count
 from pairity.errors import PairityError, PairityWarning
 from pairity.evaluation import evaluate, tax
 from pairity.policy import Classical, Parity
+from pairity.reporting import report
 from pairity.scores import Scores
 from pairity.tokenizer import Tokenizer
 from pairity.trace import Trace
@@ -35,6 +36,7 @@ __all__ = [
     "Trace",
     "count",
     "evaluate",
+    "report",
     "tax",
     "train",
 ]

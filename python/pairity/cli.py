@@ -23,6 +23,7 @@ from pairity.evaluation import evaluate, tax
 from pairity.metrics import gini
 from pairity.policy import Classical, Method, Parity
 from pairity.progress import Progress
+from pairity.reporting import report
 from pairity.scores import Scores
 from pairity.tokenizer import Tokenizer
 from pairity.training import train as learn
@@ -618,8 +619,6 @@ def report_command(
     title: str,
 ) -> None:
     """Make one self-contained HTML page of scores."""
-    from pairity.reporting import report
-
     named = [text.partition("=") for text in tokenizers]
     written = report(
         scores,
