@@ -1,7 +1,8 @@
 //! The core of pairity: what runs per byte or per merge, and nothing else.
 //!
 //! One stage a file, in the order of the flow:
-//! text -> [`split`] -> [`counts`] -> [`train`] (with [`shard`] and [`choose`]) -> [`encode`].
+//! text -> [`split`] -> [`counts`] -> [`train`] (with [`shard`] and [`choose`]) -> [`encode`]
+//! (with [`tokens`] and [`bpe`]).
 //! Only `py.rs` knows Python.
 
 pub mod bpe;

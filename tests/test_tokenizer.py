@@ -1,5 +1,6 @@
 """The tokenizer itself: ids by the definition, text that comes back, its table, its sizes, its folder."""
 
+import copy
 import json
 import random
 import signal
@@ -18,6 +19,7 @@ from pairity.tokenizer import Tokenizer
 from small_tokenizers import (
     KINDS,
     NASTY,
+    SPECIALS,
     naive_ids,
     sample_lines,
     small,
@@ -394,6 +396,22 @@ def test_equality_and_repr():
         "'<|reserved_2|>' and 2 more])"
     )
     assert small("gpt4o", digits=True).pretokenizer == "gpt4o:digits"
+
+
+def test_copies_are_equal_and_whole():
+    """A copy is made the way worker processes get theirs."""
+    plain = small()
+    tok = Tokenizer.from_merges(
+        plain.engine_merges(),
+        pattern=plain.pattern,
+        special_tokens=SPECIALS,
+        record={"a": 1},
+        trace=_trace(plain),
+    )
+    copied = copy.deepcopy(tok)
+    assert copied == tok
+    assert (copied.record, copied.trace) == (tok.record, tok.trace)
+    assert copied.encode("Hello, мир") == tok.encode("Hello, мир")
 
 
 def test_the_table_says_where_tokens_come_from():

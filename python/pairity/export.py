@@ -116,7 +116,7 @@ def to_tiktoken(tok: Tokenizer, name: str) -> tiktoken.Encoding:
     return library.Encoding(
         name,
         pat_str=WHOLE_TEXT if tok.pattern is None else tok.pattern,
-        mergeable_ranks=tok.vocabulary,
+        mergeable_ranks=dict(tok.vocabulary),
         special_tokens=dict(tok.special_tokens),
     )
 

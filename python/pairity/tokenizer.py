@@ -68,6 +68,7 @@ class Tokenizer:
         specials = dict(special_tokens or {})
         special.checked(specials)
         self._tokens = _table(tokens, specials, allow_holes=allow_holes)
+        self._ids = {token: token_id for token_id, token in sorted(tokens.items())}
         self._merges = _rows(merges, columns=3)
         self._special_tokens = specials
         self._pattern = pattern
@@ -341,7 +342,7 @@ class Tokenizer:
     @property
     def vocab_size(self) -> int:
         """How many tokens there are, special ones included."""
-        return sum(map(bool, self._tokens))
+        return len(self._ids) + len(self._special_tokens)
 
     def __len__(self) -> int:
         """One more than the last id: the rows that an embedding needs."""
@@ -353,10 +354,9 @@ class Tokenizer:
         return self._tokens
 
     @property
-    def vocabulary(self) -> dict[bytes, int]:
+    def vocabulary(self) -> Mapping[bytes, int]:
         """Bytes -> id, without the special tokens."""
-        specials = set(self._special_tokens.values())
-        return {token: i for i, token in enumerate(self._tokens) if token and i not in specials}
+        return MappingProxyType(self._ids)
 
     @property
     def special_tokens(self) -> Mapping[str, int]:
@@ -425,7 +425,7 @@ class Tokenizer:
         if isinstance(token, str) and token in self._special_tokens:
             return self._special_tokens[token]
         encoded = token.encode() if isinstance(token, str) else token
-        found = self.vocabulary.get(encoded)
+        found = self._ids.get(encoded)
         if found is None:
             raise PairityError(f"{token!r} is not a token of this vocabulary.")
         return found
@@ -608,6 +608,20 @@ class Tokenizer:
     def __hash__(self) -> int:
         return hash((len(self._tokens), len(self._merges), self._pattern, self._normalize))
 
+    def __reduce__(self) -> tuple[Callable[..., Tokenizer], tuple[object, ...]]:
+        """Copied, and sent to worker processes, as what it was made of."""
+        tokens = {token_id: token for token, token_id in self._ids.items()}
+        return _remade, (tokens, self._merges, self._special_tokens, self._options())
+
+    def _options(self) -> dict[str, Any]:
+        return {
+            "pattern": self._pattern,
+            "normalize": self._normalize,
+            "whole_pretokens": self._whole_pretokens,
+            "record": self._record,
+            "trace": self._trace,
+        }
+
     def _settings(self) -> tuple[object, ...]:
         return (self._tokens, self._special_tokens, self._pattern, self._normalize, self._whole_pretokens)
 
@@ -616,6 +630,15 @@ class Tokenizer:
         lengths = np.fromiter(map(len, self._tokens), np.int64, len(self._tokens))
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
         return b"".join(self._tokens), offsets.data
+
+
+def _remade(
+    tokens: Mapping[int, bytes],
+    merges: npt.NDArray[np.uint32],
+    special_tokens: Mapping[str, int],
+    options: dict[str, Any],
+) -> Tokenizer:
+    return Tokenizer(tokens, merges, special_tokens=special_tokens, allow_holes=True, **options)
 
 
 def _table(
