@@ -65,7 +65,7 @@ pairity.charts = (() => {
     const [low, high] = padded(p.extent([0, ...rows.flatMap((r) => [r.low ?? r.change, r.high ?? r.change])]), 0.05);
     const x = p.linear([low, high], [left, width - right]), y = (code) => top + step * (codes.indexOf(code) + 0.5);
     drawing.append(p.axisX(x, p.ticks(low, high, width / 90), height - bottom, p.signed, { grid: height - bottom - top }));
-    for (const code of codes) drawing.append(p.text(p.cut(p.language(code), Math.floor(left / 7)), left - 10, y(code) + 4, { class: "strong", "text-anchor": "end" }));
+    for (const code of codes) drawing.append(p.text(p.cut(p.language(code), Math.floor((left - 12) / 7)), left - 10, y(code) + 4, { class: "strong", "text-anchor": "end" }));
     drawing.append(p.svg("line", { class: "zero", x1: x(0), x2: x(0), y1: top - 4, y2: height - bottom }),
       p.text("← fewer tokens", x(0) - 8, 14, { "text-anchor": "end" }), p.text("more tokens →", x(0) + 8, 14, { "text-anchor": "start" }));
     const marks = rows.map((r) => {
@@ -200,7 +200,7 @@ pairity.charts = (() => {
     codes.forEach((code, i) => {
       const y = top + step * i, total = rows.filter((r) => r.language === code).reduce((sum, r) => sum + r.merges, 0);
       drawing.append(p.svg("g", { class: "axis" }, p.svg("line", { x1: left, x2: width - right, y1: y + step, y2: y + step })),
-        p.text(p.cut(code ? p.language(code) : "all together", Math.floor(left / 7)), left - 8, y + 13, { class: "strong", "text-anchor": "end" }),
+        p.text(p.cut(code ? p.language(code) : "all together", Math.floor((left - 12) / 7)), left - 8, y + 13, { class: "strong", "text-anchor": "end" }),
         p.text(total.toLocaleString("en"), width - right + 8, y + 13, {}));
     });
     const marks = rows.map((r) => {
