@@ -182,7 +182,7 @@ def test_the_language_table_holds_the_costs_and_no_other_numbers(page: Page, jud
     assert len(rows) == len(TEXTS)
     for row, code in zip(rows, judged.languages, strict=True):
         assert code in row[0].text
-        for tokenizer, cell in zip(judged.tokenizers, row[3:5], strict=True):
+        for tokenizer, cell in zip(judged.tokenizers, row[4:6], strict=True):
             assert float(cell.value) == judged.value(tokenizer, "cost", code)
             shown, room = number("".join(cell.numbers))
             assert shown == pytest.approx(float(cell.value), abs=room, rel=0)
@@ -287,7 +287,7 @@ def test_a_leak_is_flagged_and_never_best(judged: Scores, tmp_path: Path) -> Non
     assert "saw the test text of 2 of 5 languages" in " ".join(page.text.split())
     rows = page.tables[next(name for name in page.tables if name.startswith("scores"))]
     assert not any(row[2].best for row in rows[1:])
-    languages = {row[0].text.split()[0]: row[4] for row in page.tables["language-table"][1:]}
+    languages = {row[0].text.split()[0]: row[5] for row in page.tables["language-table"][1:]}
     assert "leak" in languages["English"].text
     assert "leak" not in languages["Hebrew"].text
 

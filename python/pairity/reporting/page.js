@@ -93,7 +93,7 @@
     by("measure-title").textContent = [measure.title, better].filter(Boolean).join("; ");
     for (const row of rows)
       cellsOf(row).forEach((found, i) => {
-        const cell = row.cells[3 + i];
+        const cell = row.cells[4 + i];
         delete cell.dataset.value;
         if (!found) return cell.replaceChildren(html("span", { class: "none" }, "–"));
         const [value, , , text, interval, best, leak] = found;
