@@ -1,6 +1,6 @@
 """Train every variant on real text and record how fair it is: docs/results/fairness.json.
 
-    python docs/fairness.py ../shared/data
+    python docs/fairness.py DATA
 
 DATA holds train/ (a .txt.gz per language) and flores200/dev and devtest. FLORES dev steers, devtest judges;
 the languages are the 30 of the paper.
@@ -12,14 +12,16 @@ import sys
 import warnings
 from pathlib import Path
 
-from pairity import Classical, Parity, PairityWarning, count, evaluate, train
+from pairity import Classical, PairityWarning, Parity, count, evaluate, train
 from pairity.languages import LANGUAGES_30
 
 MERGES = 32_000
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("data", type=Path, help="folder with train/ and flores200/")
     parser.add_argument("--merges", type=int, default=MERGES)
     arguments = parser.parse_args()
@@ -52,9 +54,7 @@ def main() -> None:
     )
     rows = []
     for name in methods:
-        gini = next(
-            row for row in scores.select(name, "gini").to_pylist() if row["language"] is None
-        )
+        gini = next(row for row in scores.select(name, "gini").to_pylist() if row["language"] is None)
         costs = scores.costs(name)
         rows.append(
             [
@@ -68,7 +68,7 @@ def main() -> None:
         )
         print(rows[-1])
     record = {
-        "made_by": "python docs/fairness.py ../shared/data",
+        "made_by": "python docs/fairness.py DATA",
         "columns": [
             {"name": "method"},
             {"name": "Gini", "format": ".4f"},

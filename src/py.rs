@@ -201,8 +201,7 @@ fn bytes_of(buffer: &PyUntypedBuffer) -> PyResult<&[u8]> {
     Ok(unsafe { std::slice::from_raw_parts(buffer.buf_ptr().cast(), buffer.len_bytes()) })
 }
 
-/// Text is counted in pieces of about this size, with a look at Ctrl-C between them. Even a pattern that the regex
-/// engine runs takes no more than about 100 ms for one.
+/// Text is counted in pieces of about this size, with a look at Ctrl-C between them; a single text is never cut.
 const PIECE: usize = 1 << 18;
 
 #[pyclass(module = "pairity._core")]

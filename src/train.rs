@@ -83,10 +83,11 @@ pub struct Trained {
 pub type Tick<'t> = dyn FnMut(&[Step]) -> bool + 't;
 
 pub fn train(languages: &[Language], settings: &Settings, tick: &mut Tick) -> Result<Trained> {
-    let mut run = Run::new(languages, settings, tick)?;
+    let log = Log::default();
+    let mut run = Run::new(languages, settings, &log, tick)?;
     run.snapshot();
     for &step in &settings.known {
-        run.record(step)?;
+        run.append(step)?;
     }
     let trains: Vec<Counted> = languages.iter().map(|language| language.train).collect();
     if run.result.steps.len() < settings.global_merges {
@@ -113,7 +114,7 @@ struct Run<'r, 't> {
     tick: &'r mut Tick<'t>,
     last_tick: Instant,
     tokens: Tokens,
-    log: Log,
+    log: &'r Log,
     gate: Gate,
     server: Server,
     scale: Scale,
@@ -122,14 +123,19 @@ struct Run<'r, 't> {
 }
 
 impl<'r, 't> Run<'r, 't> {
-    fn new(languages: &[Language], settings: &'r Settings, tick: &'r mut Tick<'t>) -> Result<Self> {
+    fn new(
+        languages: &[Language],
+        settings: &'r Settings,
+        log: &'r Log,
+        tick: &'r mut Tick<'t>,
+    ) -> Result<Self> {
         let capacity = 256 + settings.known.len().max(settings.goal.size());
         Ok(Run {
             settings,
             tick,
             last_tick: Instant::now(),
             tokens: Tokens::bytes(),
-            log: Log::default(),
+            log,
             gate: Gate::new(settings.admission),
             server: Server::new(languages.len(), settings.window),
             scale: Scale::new(languages)?,
@@ -150,9 +156,8 @@ impl<'r, 't> Run<'r, 't> {
         if self.reached() {
             return Ok(());
         }
-        let log = std::mem::take(&mut self.log);
-        let pool = Pool { log, learners: self.build(texts)?, stop: AtomicBool::new(false) };
-        let outcome = std::thread::scope(|scope| {
+        let pool = Pool { log: self.log, learners: self.build(texts)?, stop: AtomicBool::new(false) };
+        std::thread::scope(|scope| {
             for helper in 1..self.settings.threads {
                 let (pool, capacity) = (&pool, self.scratch.capacity());
                 scope.spawn(move || pool.keep_up(helper, Scratch::new(capacity)));
@@ -162,7 +167,7 @@ impl<'r, 't> Run<'r, 't> {
                 let served = match serve {
                     Serve::Everyone => None,
                     Serve::Worst => {
-                        self.scale.catch_up(&pool.log, &mut self.scratch);
+                        self.scale.catch_up(self.log, &mut self.scratch);
                         match self.server.worst(&self.scale.gauges) {
                             Some(language) => Some(language),
                             None => break,
@@ -172,7 +177,7 @@ impl<'r, 't> Run<'r, 't> {
                 match (self.best(&pool, served.unwrap_or(0))?, served) {
                     (Some(best), _) => {
                         let (left, right) = parts(best.pair);
-                        self.append(Step { left, right, served, count: best.count }, &pool.log)?;
+                        self.append(Step { left, right, served, count: best.count })?;
                     }
                     (None, Some(language)) => {
                         self.server.retire(language);
@@ -183,27 +188,18 @@ impl<'r, 't> Run<'r, 't> {
                 self.breathe()?;
             }
             Ok(())
-        });
-        self.log = pool.log;
-        outcome
+        })
     }
 
     fn best(&mut self, pool: &Pool, served: usize) -> Result<Option<Candidate>> {
         let mut learner = lock(&pool.learners[served]);
-        while learner.catch_up(&pool.log, &mut self.scratch) {
+        while learner.catch_up(self.log, &mut self.scratch) {
             self.breathe()?;
         }
         Ok(learner.best(&self.tokens, &self.gate))
     }
 
-    fn record(&mut self, step: Step) -> Result<()> {
-        let log = std::mem::take(&mut self.log);
-        let outcome = self.append(step, &log);
-        self.log = log;
-        outcome
-    }
-
-    fn append(&mut self, step: Step, log: &Log) -> Result<()> {
+    fn append(&mut self, step: Step) -> Result<()> {
         let known = |id: u32| (id as usize) < self.tokens.len();
         if !known(step.left) || !known(step.right) {
             return Err(Error::Invalid(format!(
@@ -214,7 +210,7 @@ impl<'r, 't> Run<'r, 't> {
                 self.tokens.len()
             )));
         }
-        log.push(Merge {
+        self.log.push(Merge {
             left: step.left,
             right: step.right,
             new: self.tokens.join(step.left, step.right)?,
@@ -227,18 +223,14 @@ impl<'r, 't> Run<'r, 't> {
         self.result.steps.push(step);
         let done = self.result.steps.len();
         if done.is_power_of_two() || done.is_multiple_of((self.settings.goal.size() / 1000).max(1)) {
-            self.scale.catch_up(log, &mut self.scratch);
-            self.note(done);
+            self.snapshot();
         }
         Ok(())
     }
 
     fn snapshot(&mut self) {
-        self.scale.catch_up(&self.log, &mut self.scratch);
-        self.note(self.result.steps.len());
-    }
-
-    fn note(&mut self, done: usize) {
+        self.scale.catch_up(self.log, &mut self.scratch);
+        let done = self.result.steps.len();
         if self.result.snapshots.last().map(|last| last.0) != Some(done) {
             let tokens = self.scale.gauges.iter().map(|gauge| gauge.tokens).collect();
             self.result.snapshots.push((done, tokens));
@@ -407,13 +399,13 @@ impl Learner {
 }
 
 /// The learners, brought up to date by whoever has time.
-struct Pool {
-    log: Log,
+struct Pool<'p> {
+    log: &'p Log,
     learners: Vec<Mutex<Learner>>,
     stop: AtomicBool,
 }
 
-impl Pool {
+impl Pool<'_> {
     fn keep_up(&self, helper: usize, mut scratch: Scratch) {
         let number = self.learners.len();
         let mut at = helper * number / 2;
@@ -421,7 +413,7 @@ impl Pool {
         while !self.stop.load(Ordering::Relaxed) {
             at = (at + 1) % number;
             let busy = match self.learners[at].try_lock() {
-                Ok(mut learner) => learner.catch_up(&self.log, &mut scratch),
+                Ok(mut learner) => learner.catch_up(self.log, &mut scratch),
                 Err(_) => false,
             };
             idle = if busy { 0 } else { idle + 1 };

@@ -2,11 +2,13 @@
 
 import functools
 import unicodedata
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import pairity
 from hypothesis import strategies as st
+
+import pairity
 from pairity import _core
 from pairity.pretokenizers import PRESETS, pattern_of
 from pairity.tokenizer import Tokenizer
@@ -30,7 +32,8 @@ def trained_merges(pattern: str | None, merges: int) -> np.ndarray:
             counter.add_lines(file.read_bytes())
     pretokens, offsets, counts, _ = counter.finish()
     columns, *_ = _core.train(
-        [((pretokens, np.frombuffer(offsets, np.int64), np.frombuffer(counts, np.uint64)), None)], merges=merges
+        [((pretokens, np.frombuffer(offsets, np.int64), np.frombuffer(counts, np.uint64)), None)],
+        merges=merges,
     )
     left, right = (np.frombuffer(column, np.uint32) for column in columns[:2])
     return np.column_stack([left, right])
@@ -53,15 +56,22 @@ def small(
 
 def sample_lines() -> list[str]:
     """The first lines of every language of the sample."""
-    return [line for file in sorted(SAMPLE.glob("*.txt")) for line in file.read_text("utf-8").splitlines()[:8]]
+    return [
+        line for file in sorted(SAMPLE.glob("*.txt")) for line in file.read_text("utf-8").splitlines()[:8]
+    ]
 
 
-def naive_ids(tok: Tokenizer, text: str | bytes) -> list[int]:
-    """The definition, word for word: of all adjacent pairs merge the one of the lowest rank, leftmost first."""
+@functools.cache
+def _ranks(tok: Tokenizer) -> tuple[dict[tuple[int, int], tuple[int, int]], dict[bytes, int]]:
     ranks: dict[tuple[int, int], tuple[int, int]] = {}
     for rank, (left, right, new) in enumerate(tok.merges.tolist()):
         ranks.setdefault((left, right), (rank, new))
-    vocabulary = tok.vocabulary
+    return ranks, tok.vocabulary
+
+
+def naive_ids(tok: Tokenizer, text: str | bytes) -> list[int]:
+    """The definition, word for word: merge the adjacent pair of the lowest rank, leftmost first."""
+    ranks, vocabulary = _ranks(tok)
     found = []
     for word in _core.pretokenize(tok.pattern, text) if isinstance(text, str) else [text]:
         encoded = word.encode() if isinstance(word, str) else word
@@ -69,7 +79,7 @@ def naive_ids(tok: Tokenizer, text: str | bytes) -> list[int]:
             found.append(vocabulary[encoded])
             continue
         ids = [vocabulary[bytes([byte])] for byte in encoded]
-        while pairs := [(ranks[pair], i) for i, pair in enumerate(zip(ids, ids[1:], strict=False)) if pair in ranks]:
+        while pairs := [(ranks[pair], i) for i, pair in enumerate(pairwise(ids)) if pair in ranks]:
             (_, new), at = min(pairs)
             ids[at : at + 2] = [new]
         found += ids
@@ -97,4 +107,6 @@ NASTY = [
 
 # Characters that have the same class in every Unicode version that a library may have been built with.
 _SETTLED = [chr(c) for c in range(0x11000) if unicodedata.category(chr(c)) not in ("Cn", "Cs", "Co")]
-unicode_text = st.text(st.sampled_from(_SETTLED) | st.sampled_from(" \n\r'sStaAé1٣_/-\u0301\u00a0"), max_size=60)
+unicode_text = st.text(
+    st.sampled_from(_SETTLED) | st.sampled_from(" \n\r'sStaAé1٣_/-\u0301\u00a0"), max_size=60
+)

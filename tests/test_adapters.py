@@ -211,7 +211,8 @@ def test_pairitys_own_tokenizer(kind: type[OwnStyle]) -> None:
     opened = open_tokenizer(kind(), name="own")
     for line, row in zip(LINES, rows(opened, LINES), strict=True):
         assert opened.decode(row) == joined_bytes(opened, row) == line.encode()
-    assert opened.steered_by(["abc"]) and not opened.steered_by(["abcd"])  # type: ignore[attr-defined]
+    assert opened.steered_by(["abc"])  # type: ignore[attr-defined]
+    assert not opened.steered_by(["abcd"])  # type: ignore[attr-defined]
     assert opened.pretoken_counts(["a b c", ""]).tolist() == [3, 0]  # type: ignore[attr-defined]
 
 

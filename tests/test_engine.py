@@ -60,7 +60,11 @@ def engine(train, *, dev, dev_units, method: Method, threads=1, num_merges=None,
     rows = np.frombuffer(tokens, "<u8").reshape(len(steps), len(names)).tolist()
     scale = {language: measure(language)[1:] for language in names if measure(language)}
     costs = [
-        {name: 1 / (scale[name][0] / held / scale[name][1]) for name, held in zip(names, row, strict=True) if name in scale}
+        {
+            name: 1 / (scale[name][0] / held / scale[name][1])
+            for name, held in zip(names, row, strict=True)
+            if name in scale
+        }
         for row in rows
     ]
     return learned, dict(zip(steps, costs, strict=True))
@@ -121,7 +125,9 @@ def cases(draw):
         dev, units = {}, {}
     elif kind in ("ratios", "mixed"):
         names = list(train) if kind == "ratios" else list(train)[::2]
-        method = replace(method, ratios={name: draw(st.sampled_from([0.5, 1.0, 3.25, 7.0])) for name in names})
+        method = replace(
+            method, ratios={name: draw(st.sampled_from([0.5, 1.0, 3.25, 7.0])) for name in names}
+        )
         dev = {name: words for name, words in dev.items() if name not in names}
         units = {name: number for name, number in units.items() if name not in names}
     goal = draw(st.sampled_from(["num_merges", "num_tokens"]))

@@ -14,7 +14,23 @@ from pairity.alphabet import BYTE_ORDER, to_text
 from pairity.pretokenizers import pattern_of
 
 SAMPLE = Path(pairity.__file__).parent / "sample"
-SCRIPTS = ["eng_Latn", "rus_Cyrl", "ell_Grek", "arb_Arab", "heb_Hebr", "hin_Deva", "ben_Beng", "tam_Taml", "tel_Telu", "tha_Thai", "kat_Geor", "kor_Hang", "jpn_Jpan", "zho_Hans", "vie_Latn"]
+SCRIPTS = [
+    "eng_Latn",
+    "rus_Cyrl",
+    "ell_Grek",
+    "arb_Arab",
+    "heb_Hebr",
+    "hin_Deva",
+    "ben_Beng",
+    "tam_Taml",
+    "tel_Telu",
+    "tha_Thai",
+    "kat_Geor",
+    "kor_Hang",
+    "jpn_Jpan",
+    "zho_Hans",
+    "vie_Latn",
+]
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +40,10 @@ def texts(request):
     if not shared.exists():
         names = sorted(path.stem for path in (SAMPLE / "dev").glob("*.txt"))
         lines = {
-            part: {name: (SAMPLE / part / f"{name}.txt").read_text(encoding="utf-8").splitlines() for name in names}
+            part: {
+                name: (SAMPLE / part / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+                for name in names
+            }
             for part in ("dev", "test")
         }
         train = {name: lines["dev"][name] + lines["test"][name] for name in names}
@@ -45,7 +64,11 @@ def counted(lines):
     counter = _core.Counter(pattern_of("gpt4o"))
     counter.add_lines("\n".join(lines).encode())
     data, offsets, counts, totals = counter.finish()
-    columns = np.frombuffer(data, np.uint8), np.frombuffer(offsets, np.int64), np.frombuffer(counts, np.uint64)
+    columns = (
+        np.frombuffer(data, np.uint8),
+        np.frombuffer(offsets, np.int64),
+        np.frombuffer(counts, np.uint64),
+    )
     return columns, totals
 
 
@@ -89,7 +112,9 @@ def merges_of(tokenizer):
 def theirs(train, dev, merges, *, ratios=None, **settings):
     tokenizer = blank()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.ParityBpeTrainer(num_merges=merges, initial_alphabet=alphabet, show_progress=False, **settings)
+    trainer = trainers.ParityBpeTrainer(
+        num_merges=merges, initial_alphabet=alphabet, show_progress=False, **settings
+    )
     trainer.train_from_iterator(
         tokenizer,
         [iter(lines) for lines in train.values()],
@@ -148,5 +173,7 @@ def test_classical_up_to_the_order_of_ties(texts):
         tied = [pair for pair, count in zip(learned, counts, strict=True) if count == counts[first]]
         assert other[first] in tied, "the first difference is not a tie"
     before_last_tie = int(np.searchsorted(-counts.astype(np.int64), -int(counts[-1])))
-    apart = {left + right for left, right in learned[:before_last_tie]} - {left + right for left, right in other}
+    apart = {left + right for left, right in learned[:before_last_tie]} - {
+        left + right for left, right in other
+    }
     assert len(apart) <= merges // 200, "a tie may cut a token in another way, and so cost a few tokens"

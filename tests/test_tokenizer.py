@@ -2,6 +2,7 @@
 
 import json
 import random
+import signal
 import threading
 
 import numpy as np
@@ -9,11 +10,20 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from pairity import special
 from pairity.errors import PairityError
 from pairity.pretokenizers import pattern_of
 from pairity.tokenizer import Tokenizer
-from small_tokenizers import KINDS, NASTY, naive_ids, sample_lines, small, trained_merges, unicode_text
+from small_tokenizers import (
+    KINDS,
+    NASTY,
+    naive_ids,
+    sample_lines,
+    small,
+    trained_merges,
+    unicode_text,
+)
 
 END = "<|endoftext|>"
 
@@ -66,15 +76,38 @@ def test_bytes_that_are_text_have_the_ids_of_the_text():
 
 def test_bytes_that_are_not_utf8_are_pretokens_of_their_own():
     tok = small()
-    assert tok.encode(b"the cat\xff\xfe sat") == (
-        tok.encode("the cat") + [tok.id_of(b"\xff"), tok.id_of(b"\xfe")] + tok.encode(" sat")
-    )
+    between = [tok.id_of(b"\xff"), tok.id_of(b"\xfe")]
+    assert tok.encode(b"the cat\xff\xfe sat") == [*tok.encode("the cat"), *between, *tok.encode(" sat")]
 
 
 def test_a_megabyte_of_one_letter_does_not_hang():
     tok = small("none")
     ids = tok.encode("e" * 1_000_000)
     assert tok.decode(ids) == "e" * 1_000_000
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer signal")
+@pytest.mark.parametrize("call", ["encode", "encode_batch", "count"])
+def test_a_signal_stops_a_long_call(call):
+    """What Ctrl-C does, with an exception of our own."""
+    tok = small("none")
+    text = "e" * 30_000_000
+
+    class StopNowError(Exception):
+        pass
+
+    def stop(*_):
+        raise StopNowError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        with pytest.raises(StopNowError):
+            getattr(tok, call)(text if call == "encode" else [text, "x"])
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert tok.decode(tok.encode("still fine")) == "still fine"
 
 
 def test_special_tokens_are_an_error_until_the_caller_says():
@@ -123,7 +156,8 @@ def test_threads_may_share_a_tokenizer():
     expected = tok.encode_batch(texts, threads=1)
     results = []
     workers = [
-        threading.Thread(target=lambda: results.append([tok.encode(text) for text in texts])) for _ in range(4)
+        threading.Thread(target=lambda: results.append([tok.encode(text) for text in texts]))
+        for _ in range(4)
     ]
     for worker in workers:
         worker.start()
@@ -156,7 +190,7 @@ def test_what_is_no_text_is_a_type_error():
 def test_ids_out_of_range_are_an_error():
     tok = small()
     for wrong in (len(tok), -1, 2**32, 2**70):
-        with pytest.raises(PairityError, match=f"id {wrong} is not in the vocabulary, whose ids go from 0 to"):
+        with pytest.raises(PairityError, match=f"id {wrong} is not in the vocabulary, whose ids"):
             tok.decode([1, wrong])
 
 
@@ -233,7 +267,9 @@ def test_truncation_is_what_training_would_have_given(vocab_size):
     tok = small()
     small_one = tok.truncate(vocab_size)
     fewer = Tokenizer.from_merges(
-        trained_merges(tok.pattern, vocab_size - 259), pattern=tok.pattern, special_tokens=list(tok.special_tokens)
+        trained_merges(tok.pattern, vocab_size - 259),
+        pattern=tok.pattern,
+        special_tokens=list(tok.special_tokens),
     )
     assert small_one == fewer
     assert small_one.vocab_size == vocab_size
@@ -372,7 +408,10 @@ def test_the_table_says_where_tokens_come_from():
     assert (row["bytes"], row["text"]) == (b"\xd0", None), "half a character is no text"
 
     traced = Tokenizer.from_merges(
-        plain.engine_merges(), pattern=plain.pattern, special_tokens=list(plain.special_tokens), trace=_trace(plain)
+        plain.engine_merges(),
+        pattern=plain.pattern,
+        special_tokens=list(plain.special_tokens),
+        trace=_trace(plain),
     )
     assert traced.table()["language"].to_pylist()[259:262] == ["eng", None, "eng"]
     assert traced.table()["count"].to_pylist()[258:262] == [None, 1, 2, 3]

@@ -50,7 +50,13 @@ def test_trace_tells_who_was_served_and_what_all_cost():
 
 @pytest.mark.parametrize(
     "method",
-    [Classical(), Parity(), Parity(global_merges=0.5), Parity(window=5, alpha=1.0), Parity(global_merges=3, window=2)],
+    [
+        Classical(),
+        Parity(),
+        Parity(global_merges=0.5),
+        Parity(window=5, alpha=1.0),
+        Parity(global_merges=3, window=2),
+    ],
     ids=str,
 )
 def test_final_costs_are_those_of_the_tokenizer(lines, method):
@@ -111,7 +117,10 @@ def test_stuck_language_is_reported(lines):
     corpus = {"eng_Latn": dev["eng_Latn"], "odd": dev["rus_Cyrl"] + dev["ell_Grek"]}
     with pytest.warns(PairityWarning, match="odd is stuck"):
         tokenizer = train(
-            corpus, dev={"eng_Latn": dev["eng_Latn"], "odd": ["0123456789" * 30] * 60}, num_merges=800, progress=False
+            corpus,
+            dev={"eng_Latn": dev["eng_Latn"], "odd": ["0123456789" * 30] * 60},
+            num_merges=800,
+            progress=False,
         )
     assert tokenizer.record["stuck"]["odd"] > 500
 
@@ -135,7 +144,9 @@ def test_mixed_dev_and_ratios(lines):
     corpus = {"eng_Latn": dev["eng_Latn"], "deu_Latn": dev["deu_Latn"], "code": code}
     judge = {language: dev[language] for language in ("eng_Latn", "deu_Latn")}
     stated = train(corpus, dev=judge, num_merges=500, method=Parity(ratios={"code": 80.0}), progress=False)
-    like = train(corpus, dev=judge, num_merges=500, method=Parity(ratios={"code": "eng_Latn"}), progress=False)
+    like = train(
+        corpus, dev=judge, num_merges=500, method=Parity(ratios={"code": "eng_Latn"}), progress=False
+    )
     size = sum(len(line.encode()) for line in dev["eng_Latn"]) / len(dev["eng_Latn"])
     same = train(corpus, dev=judge, num_merges=500, method=Parity(ratios={"code": size}), progress=False)
     assert like == same != stated
@@ -163,7 +174,12 @@ def test_resume_gives_what_one_run_gives(tmp_path, lines):
     from pairity.checkpoint import Checkpoint
 
     dev, _ = lines
-    settings = {"dev": dev, "num_merges": 900, "method": Parity(global_merges=200, window=20), "progress": False}
+    settings = {
+        "dev": dev,
+        "num_merges": 900,
+        "method": Parity(global_merges=200, window=20),
+        "progress": False,
+    }
     whole = train(dev, **settings)
     path = tmp_path / "run.checkpoint.parquet"
     original = _core.train
@@ -217,7 +233,10 @@ def test_continuing_serves_whom_the_first_run_neglected(lines):
 def test_continuing_keeps_the_cut_and_the_special_tokens(lines):
     dev, _ = lines
     first = train(dev, num_merges=50, method=Classical(), pretokenizer="gpt2", progress=False)
-    assert train(dev, num_merges=5, method=Classical(), continue_from=first, progress=False).pretokenizer == "gpt2"
+    assert (
+        train(dev, num_merges=5, method=Classical(), continue_from=first, progress=False).pretokenizer
+        == "gpt2"
+    )
     for settings, message in [
         ({"pretokenizer": "gpt4"}, "leave the pre-tokenizer out"),
         ({"normalize": "nfc"}, "leave normalize out"),
@@ -230,7 +249,13 @@ def test_continuing_keeps_the_cut_and_the_special_tokens(lines):
 def test_reserved_and_padded(lines):
     dev, _ = lines
     tokenizer = train(
-        dev, vocab_size=1000, special_tokens=["<s>"], reserved=2, pad_to=128, method=Classical(), progress=False
+        dev,
+        vocab_size=1000,
+        special_tokens=["<s>"],
+        reserved=2,
+        pad_to=128,
+        method=Classical(),
+        progress=False,
     )
     assert tokenizer.vocab_size == 1024
     assert list(tokenizer.special_tokens)[:4] == ["<s>", "<|reserved_0|>", "<|reserved_1|>", "<|reserved_2|>"]
@@ -238,7 +263,10 @@ def test_reserved_and_padded(lines):
 
 
 BAD = {
-    "no dev text": ({"dev": {k: v for k, v in DEV.items() if k != "tel"}}, "no dev text for 'tel'.*--ratio tel=.*--skip tel"),
+    "no dev text": (
+        {"dev": {k: v for k, v in DEV.items() if k != "tel"}},
+        "no dev text for 'tel'.*--ratio tel=.*--skip tel",
+    ),
     "no dev at all": ({"dev": None}, "give parallel dev text.*--on train"),
     "dev names a language that train lacks": ({"dev": DEV | {"xxx": ["a", "b"]}}, "xxx"),
     "empty dev": ({"dev": DEV | {"tel": []}}, "tel"),
@@ -248,7 +276,10 @@ BAD = {
     "unknown ratio": ({"method": Parity(ratios={"nope": 2.0})}, "nope.*no such language"),
     "ratio like nobody": ({"method": Parity(ratios={"tel": "nope"})}, "like 'nope'"),
     "ratio and dev": ({"method": Parity(ratios={"tel": 2.0})}, "both dev text and a ratio"),
-    "vocabulary too small": ({"num_merges": None, "vocab_size": 257, "special_tokens": ["<s>"]}, "more than 257"),
+    "vocabulary too small": (
+        {"num_merges": None, "vocab_size": 257, "special_tokens": ["<s>"]},
+        "more than 257",
+    ),
     "no size": ({"num_merges": None}, "either vocab_size or num_merges"),
     "two sizes": ({"vocab_size": 300}, "either vocab_size or num_merges"),
     "no merges": ({"num_merges": 0}, "at least 1"),

@@ -5,6 +5,19 @@ from typing import Final, final
 
 from typing_extensions import Buffer
 
+__all__ = [
+    "PATTERNS",
+    "UNICODE_VERSION",
+    "Counter",
+    "Encoder",
+    "NotUtf8Error",
+    "Specials",
+    "first_unmatched",
+    "origins_by_rank",
+    "pretokenize",
+    "train",
+]
+
 PATTERNS: Final[dict[str, tuple[str | None, str]]]
 """Name -> its pattern (None: the text stays whole), and the variant in which every number stands alone."""
 

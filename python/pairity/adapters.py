@@ -238,7 +238,6 @@ class _Renamed(_Adapter):
         return steered_by(self._inner, lines)
 
 
-
 # ------------------------------------------------------------ pairity
 
 

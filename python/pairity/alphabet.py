@@ -15,7 +15,9 @@ _OTHERS = [byte for byte in range(256) if byte not in _PRINTABLE]
 BYTE_ORDER: bytes = bytes([*_PRINTABLE, *_OTHERS])
 """The 256 bytes in the order of their ids: by the code points of their characters."""
 
-_TO_CHARACTER = {byte: chr(byte) for byte in _PRINTABLE} | {byte: chr(256 + i) for i, byte in enumerate(_OTHERS)}
+_TO_CHARACTER = {byte: chr(byte) for byte in _PRINTABLE} | {
+    byte: chr(256 + i) for i, byte in enumerate(_OTHERS)
+}
 _TO_BYTE = {character: byte for byte, character in _TO_CHARACTER.items()}
 
 

@@ -4,7 +4,7 @@ import json
 import sys
 import tomllib
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -53,7 +53,7 @@ def main() -> None:
     """
 
 
-def command(name: str, examples: str) -> Any:
+def command(name: str, examples: str) -> Callable[[Callable[..., None]], click.Command]:
     return main.command(name, cls=Examples, examples=examples)
 
 
@@ -100,12 +100,15 @@ def read_config(ctx: click.Context, _: click.Parameter, path: Path | None) -> No
         if name not in known and f"--{name}" not in known:
             raise PairityError(f"{path}: there is no option {name!r} (see pairity {ctx.info_name} --help)")
         parameter = next(p for p in ctx.command.params if name == p.name or f"--{name}" in p.opts)
-        if isinstance(value, dict):  # ratio = {code = 40.0}
-            value = [f"{key}={item}" for key, item in value.items()]
-        if isinstance(value, list):
-            value = [str(item) for item in value]
-        values[parameter.name] = value
+        values[parameter.name] = as_words(value)
     ctx.default_map = {**(ctx.default_map or {}), **values}
+
+
+def as_words(value: Any) -> Any:
+    """ratio = {code = 40.0} -> ["code=40.0"]; skip = ["a", "b"] -> ["a", "b"]"""
+    if isinstance(value, dict):
+        return [f"{key}={item}" for key, item in value.items()]
+    return [str(item) for item in value] if isinstance(value, list) else value
 
 
 config = click.option(
@@ -118,16 +121,21 @@ config = click.option(
 )
 
 
-def cutting(function: Any) -> Any:
+def cutting(function: Callable[..., None]) -> Callable[..., None]:
     """The options that say how text is read and cut."""
     for option in (
         click.option("--threads", type=int, help="Default: all cores."),
-        click.option("--replace-invalid", is_flag=True, help="Replace bytes that are not UTF-8 and count them."),
+        click.option(
+            "--replace-invalid", is_flag=True, help="Replace bytes that are not UTF-8 and count them."
+        ),
         click.option("--text-column", default="text", show_default=True, help="Of .jsonl and .parquet."),
         click.option("--normalize", type=click.Choice(["nfc"]), help="Default: none."),
         click.option("--single-digits", is_flag=True, help="Every digit is a pre-token of its own."),
         click.option(
-            "--pretokenizer", default="gpt4o", show_default=True, help="gpt4o, gpt4, gpt2, whitespace, none, or a regex."
+            "--pretokenizer",
+            default="gpt4o",
+            show_default=True,
+            help="gpt4o, gpt4, gpt2, whitespace, none, or a regex.",
         ),
     ):
         function = option(function)
@@ -209,25 +217,49 @@ def print_counts(counts: counting.Counts, output: Path) -> None:
     pairity train --config run.toml --resume -o tokenizer/
     """,
 )
-@click.option("--train", "train_sources", multiple=True, required=True, metavar="SOURCE", help="Text to learn from.")
-@click.option("--dev", "dev_sources", multiple=True, metavar="SOURCE", help="Parallel text that says who is served.")
+@click.option(
+    "--train", "train_sources", multiple=True, required=True, metavar="SOURCE", help="Text to learn from."
+)
+@click.option(
+    "--dev", "dev_sources", multiple=True, metavar="SOURCE", help="Parallel text that says who is served."
+)
 @click.option("--vocab-size", type=int, help="Tokens in all: bytes, learned and special.")
 @click.option("--num-merges", type=int, help="Instead of --vocab-size.")
 @click.option("--method", type=click.Choice(["parity", "classical"]), default="parity", show_default=True)
-@click.option("--global-merges", default="0", show_default=True, metavar="N|SHARE", help="Classical merges first (hybrid).")
-@click.option("--window", type=int, help="Limit how often one language is served in so many merges (the paper: 100).")
-@click.option("--alpha", type=float, default=2.0, show_default=True, help="How many times its share of the window.")
-@click.option("--ratio", "ratio", multiple=True, metavar="LANG=R", help="Bytes of a line, or a language like it.")
+@click.option(
+    "--global-merges",
+    default="0",
+    show_default=True,
+    metavar="N|SHARE",
+    help="Classical merges first (hybrid).",
+)
+@click.option(
+    "--window", type=int, help="Limit how often one language is served in so many merges (the paper: 100)."
+)
+@click.option(
+    "--alpha", type=float, default=2.0, show_default=True, help="How many times its share of the window."
+)
+@click.option(
+    "--ratio", "ratio", multiple=True, metavar="LANG=R", help="Bytes of a line, or a language like it."
+)
 @click.option("--ratios", type=click.Path(path_type=Path), help="The same from a .json or .toml file.")
-@click.option("--unit", type=click.Choice(["line", "byte", "char", "word"]), default="line", show_default=True)
-@click.option("--on", type=click.Choice(["dev", "train"]), default="dev", show_default=True, help="train: no dev set.")
+@click.option(
+    "--unit", type=click.Choice(["line", "byte", "char", "word"]), default="line", show_default=True
+)
+@click.option(
+    "--on", type=click.Choice(["dev", "train"]), default="dev", show_default=True, help="train: no dev set."
+)
 @click.option("--min-frequency", type=int, default=2, show_default=True)
 @click.option("--max-token-length", type=int, help="In bytes.")
-@click.option("--whole-characters", is_flag=True, help="No token joins a part of a character with another character.")
+@click.option(
+    "--whole-characters", is_flag=True, help="No token joins a part of a character with another character."
+)
 @click.option("--special-token", "special_tokens", multiple=True, metavar="TEXT")
 @click.option("--reserved", type=int, default=0, help="So many special tokens for later.")
 @click.option("--pad-to", type=int, help="Add reserved tokens until the size is a multiple (64, 128).")
-@click.option("--continue", "continue_from", metavar="TOKENIZER", help="Keep its tokens and ids, learn further ones.")
+@click.option(
+    "--continue", "continue_from", metavar="TOKENIZER", help="Keep its tokens and ids, learn further ones."
+)
 @click.option("--skip", multiple=True, metavar="LANG", help="Leave a language of train out.")
 @click.option("--resume", is_flag=True, help="Go on where a killed run with the same settings stopped.")
 @click.option("--force", is_flag=True, help="Replace the tokenizer in the output folder.")
@@ -278,7 +310,9 @@ def train_command(
             on=on,
         )
     elif window or ratio or ratios or global_merges != "0" or on == "train":
-        raise PairityError("--method classical serves nobody: leave --global-merges, --window, --ratio and --on out.")
+        raise PairityError(
+            "--method classical serves nobody: leave --global-merges, --window, --ratio and --on out."
+        )
     folder.check_free(output, force=force)
     checkpoint = output.parent / f"{output.name}.checkpoint.parquet"
     if checkpoint.exists() and not resume:
@@ -315,7 +349,9 @@ def parse_global_merges(text: str) -> int | float:
     try:
         return float(text) if "." in text else int(text)
     except ValueError:
-        raise PairityError(f"--global-merges is {text!r}: give a number of merges or a share such as 0.5.") from None
+        raise PairityError(
+            f"--global-merges is {text!r}: give a number of merges or a share such as 0.5."
+        ) from None
 
 
 def parse_ratio(text: str) -> tuple[str, float | str]:
@@ -336,8 +372,12 @@ def read_ratios(path: Path | None) -> dict[str, float | str]:
         text = path.read_text()
         found = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except (OSError, UnicodeDecodeError, ValueError) as error:
-        raise PairityError(f"{path} cannot be read as {path.suffix.lstrip('.') or 'TOML'}: {error}") from error
-    if not isinstance(found, dict) or not all(isinstance(value, int | float | str) for value in found.values()):
+        raise PairityError(
+            f"{path} cannot be read as {path.suffix.lstrip('.') or 'TOML'}: {error}"
+        ) from error
+    if not isinstance(found, dict) or not all(
+        isinstance(value, int | float | str) for value in found.values()
+    ):
         raise PairityError(f"{path} must map languages to bytes per line, as in code = 40.0")
     return {language: value if isinstance(value, str) else float(value) for language, value in found.items()}
 
@@ -370,7 +410,8 @@ def print_training(tokenizer: Tokenizer) -> None:
         worst = max(costs, key=costs.__getitem__)
         best = min(costs, key=costs.__getitem__)
         out.print(
-            f"dev Gini {gini(list(costs.values())):.4f}; worst {worst} ({costs[worst]:.2f}), best {best} ({costs[best]:.2f})"
+            f"dev Gini {gini(list(costs.values())):.4f}; worst {worst} ({costs[worst]:.2f}), "
+            f"best {best} ({costs[best]:.2f})"
         )
     for note in record.get("notes", []):
         err.print(f"note: {note}", markup=False)
@@ -383,7 +424,14 @@ def inspect_command(tokenizer: Path) -> None:
     found = Tokenizer.load(tokenizer)
     record = found.record or {}
     out.print(repr(found), markup=False)
-    for name in ("method", "vocab_size", "num_merges", "min_frequency", "max_token_length", "whole_characters"):
+    for name in (
+        "method",
+        "vocab_size",
+        "num_merges",
+        "min_frequency",
+        "max_token_length",
+        "whole_characters",
+    ):
         if record.get(name) is not None:
             value = record[name]
             text = ", ".join(f"{k}={v}" for k, v in value.items()) if isinstance(value, dict) else str(value)
@@ -472,10 +520,14 @@ def export_command(
 )
 @click.argument("tokenizers", nargs=-1, required=True)
 @click.option("--data", multiple=True, required=True, metavar="SOURCE", help="Parallel text to judge by.")
-@click.option("--language", "languages", multiple=True, metavar="LANG", help="Only these; default: all in the data.")
+@click.option(
+    "--language", "languages", multiple=True, metavar="LANG", help="Only these; default: all in the data."
+)
 @click.option("--metric", "metrics", multiple=True, help="Names or families of metrics; default: all.")
 @click.option("--baseline", help="What changes are measured against; default: the last tokenizer named.")
-@click.option("--reference", default="eng_Latn", show_default=True, help="Language that premiums are measured against.")
+@click.option(
+    "--reference", default="eng_Latn", show_default=True, help="Language that premiums are measured against."
+)
 @click.option("--morph", type=click.Path(path_type=Path), help="Folder with MorphScore data.")
 @click.option("--resamples", type=int, default=1000, show_default=True, help="For the 95 % intervals.")
 @click.option("--not-parallel", is_flag=True, help="Do not compare lines across languages.")
@@ -549,12 +601,21 @@ def print_scores(scores: Scores) -> None:
 @command("report", "pairity report scores/ -o report.html --tokenizer parity=tokenizer/ --sentences test/")
 @click.argument("scores", type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), default="report.html", show_default=True)
-@click.option("--tokenizer", "tokenizers", multiple=True, metavar="NAME=TOKENIZER", help="Shows its race and its cuts.")
+@click.option(
+    "--tokenizer", "tokenizers", multiple=True, metavar="NAME=TOKENIZER", help="Shows its race and its cuts."
+)
 @click.option("--sentences", multiple=True, metavar="SOURCE", help="Text to show cut into tokens.")
-@click.option("--figures", type=click.Path(path_type=Path), help="Folder for figures (SVG, PNG, CSV) and tables.")
+@click.option(
+    "--figures", type=click.Path(path_type=Path), help="Folder for figures (SVG, PNG, CSV) and tables."
+)
 @click.option("--title", default="Tokenizers, language by language", show_default=True)
 def report_command(
-    scores: Path, output: Path, tokenizers: Sequence[str], sentences: Sequence[str], figures: Path | None, title: str
+    scores: Path,
+    output: Path,
+    tokenizers: Sequence[str],
+    sentences: Sequence[str],
+    figures: Path | None,
+    title: str,
 ) -> None:
     """Make one self-contained HTML page of scores."""
     from pairity.reporting import report
@@ -599,7 +660,9 @@ def tax_command(tokenizers: Sequence[str], data: Sequence[str], price: float, re
 
 
 @command("demo", "pairity demo -o demo")
-@click.option("-o", "--output", type=click.Path(path_type=Path), default="demo", show_default=True, metavar="DIR")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), default="demo", show_default=True, metavar="DIR"
+)
 def demo_command(output: Path) -> None:
     """Train ordinary and parity-aware tokenizers on 25 languages and compare them."""
     from pairity import demo

@@ -4,17 +4,27 @@ Training text: the word lists of the package `wordfreq` (Robyn Speer), which kno
 better than others. Dev and test text: the parallel sample that ships with pairity.
 """
 
+import warnings
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+from rich.table import Table
+
 from pairity import sample
-from pairity.errors import PairityError
+from pairity.counts import Counts, count
+from pairity.errors import PairityError, PairityWarning
+from pairity.evaluation import evaluate
+from pairity.languages import language
 from pairity.policy import Classical, Method, Parity
 from pairity.progress import Listener, Progress
+from pairity.reporting import report
+from pairity.scores import Scores
 from pairity.tokenizer import Tokenizer
 from pairity.training import train
 
 VOCAB_SIZE = 32_000
+TITLE = "Ordinary and parity-aware tokenizers in 25 languages"
 
 METHODS: dict[str, Method] = {
     "classical": Classical(),
@@ -68,8 +78,6 @@ def word_counts(language: str) -> dict[str, int]:
 
 def train_all(progress: bool | Listener | None = None) -> dict[str, Tokenizer]:
     """A tokenizer for each of METHODS, from the same counts."""
-    from pairity.counts import Counts, count
-
     with Progress(progress) as show:
         show.stage("reading word lists", unit="lists", total=len(WORDFREQ_CODES))
         words: dict[str, Any] = {}
@@ -84,6 +92,49 @@ def train_all(progress: bool | Listener | None = None) -> dict[str, Tokenizer]:
     }
 
 
-def save_all(tokenizers: dict[str, Tokenizer], folder: Path) -> None:
+def run(folder: Path, out: Console) -> None:
+    """Train, compare, print, and leave tokenizers, scores and the page in `folder`."""
+    out.print(
+        f"Training {len(METHODS)} tokenizers of {VOCAB_SIZE:,} tokens on the words of {len(WORDFREQ_CODES)} languages."
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PairityWarning)  # they are in pairity.json, and here beside the point
+        tokenizers = train_all()
     for name, tokenizer in tokenizers.items():
         tokenizer.save(folder / name, force=True)
+    scores = evaluate(tokenizers, sample.read("test"), baseline="classical")
+    scores.save(folder / "scores")
+    print_costs(scores, out)
+    page = report(
+        scores, folder / "report.html", tokenizers=tokenizers, sentences=sample.read("test"), title=TITLE
+    )
+    out.print(
+        f"""
+The page with all of it: {page}
+
+What to do next:
+  pairity train --train TEXT/ --dev PARALLEL/ --vocab-size 128000 -o tokenizer/   your own languages
+  pairity inspect {folder / "parity"}   who was served, and how often
+  AutoTokenizer.from_pretrained("{folder / "parity"}")   in transformers""",
+        markup=False,
+    )
+
+
+def print_costs(scores: Scores, out: Console) -> None:
+    """Tokens per line of every language under every tokenizer, the dearest first; then the whole in four rows."""
+    table = Table("tokens per line", *scores.tokenizers, box=None, title_justify="left")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    costs = {name: scores.costs(name) for name in scores.tokenizers}
+    baseline = costs[scores.tokenizers[0]]
+    for code in sorted(baseline, key=lambda code: -baseline[code]):
+        table.add_row(f"{code}  {language(code).name}", *(f"{costs[name][code]:.1f}" for name in costs))
+    table.add_section()
+    table.add_row("Gini (0: all pay alike)", *(f"{scores.value(name, 'gini'):.4f}" for name in costs))
+    table.add_row(
+        "lines per token (more is better)",
+        *(f"{scores.value(name, 'compression_rate_line'):.4f}" for name in costs),
+    )
+    table.add_row("worst over best", *(f"{scores.value(name, 'worst_best'):.2f}" for name in costs))
+    table.add_row("worst language", *(max(cost, key=cost.__getitem__) for cost in costs.values()))
+    out.print(table)

@@ -166,8 +166,8 @@ def check_free(target: Path, names: Iterable[str] = ("tokenizer.json",), *, forc
     there = [name for name in names if (target / name).exists()]
     if there and not force:
         raise PairityError(
-            f"{target} already holds a tokenizer ({there[0]}). Choose another folder, or replace it with --force "
-            "(force=True)."
+            f"{target} already holds a tokenizer ({there[0]}). Choose another folder, or replace it with "
+            "--force (force=True)."
         )
 
 

@@ -25,8 +25,7 @@ LEAK = "evaluated on the text that steered it"
 
 
 def text_digest(lines: Iterable[str]) -> str:
-    r"""SHA-256 of the lines joined by "\n", in UTF-8, not normalised.
-    """
+    r"""SHA-256 of the lines joined by "\n", in UTF-8, not normalised."""
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 

@@ -1,12 +1,12 @@
 """Who is served at each merge: the variants of the method as values.
 
-    Classical()                                 # nobody: the most frequent pair of all languages together
-    Parity()                                    # the language that is compressed worst on the dev set
-    Parity(global_merges=0.5)                   # hybrid: classical for the first half of the merges
-    Parity(window=100, alpha=2.0)               # nobody more than alpha times its share of 100 merges
-    Parity(ratios={"code": 40.0})               # languages without dev text: bytes of a line-equivalent
-    Parity(ratios={"code": "eng_Latn"})         # ... as many as a dev line of English has
-    Parity(on="train")                          # no dev set at all: bytes per token of the train text
+Classical()                                 # nobody: the most frequent pair of all languages together
+Parity()                                    # the language that is compressed worst on the dev set
+Parity(global_merges=0.5)                   # hybrid: classical for the first half of the merges
+Parity(window=100, alpha=2.0)               # nobody more than alpha times its share of 100 merges
+Parity(ratios={"code": 40.0})               # languages without dev text: bytes of a line-equivalent
+Parity(ratios={"code": "eng_Latn"})         # ... as many as a dev line of English has
+Parity(on="train")                          # no dev set at all: bytes per token of the train text
 """
 
 import math
@@ -59,7 +59,9 @@ class Parity:
         if self.on not in ("dev", "train"):
             raise PairityError(f"on is {self.on!r}: choose 'dev' or 'train'")
         if self.on == "train" and self.ratios:
-            raise PairityError("on='train' measures every language by its train bytes: leave ratios out, or on='train'")
+            raise PairityError(
+                "on='train' measures every language by its train bytes: leave ratios out, or on='train'"
+            )
         for language, ratio in (self.ratios or {}).items():
             if not isinstance(ratio, str) and not (math.isfinite(ratio) and ratio > 0):
                 raise PairityError(

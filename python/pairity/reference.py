@@ -11,6 +11,7 @@ every step recounts everything from scratch. The engine in Rust must give exactl
 from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from pairity.alphabet import to_text
 from pairity.policy import Classical, Method, Parity
@@ -82,7 +83,7 @@ def train(
     def best_pair(words: Words) -> tuple[Pair, int] | None:
         counts: Counter[Pair] = Counter()
         for tokens, count in words:
-            for pair in zip(tokens, tokens[1:], strict=False):
+            for pair in pairwise(tokens):
                 counts[pair] += count
         possible = [pair for pair in counts if counts[pair] >= max(min_frequency, 1) and admitted(pair)]
         if not possible:

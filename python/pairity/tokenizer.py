@@ -76,8 +76,8 @@ class Tokenizer:
         self._record = dict(record or {})
         if trace is not None and trace.num_rows != len(self._merges) + 1:
             raise PairityError(
-                f"the trace has {trace.num_rows} rows for {len(self._merges)} merges; it needs one for the start "
-                "and one a merge."
+                f"the trace has {trace.num_rows} rows for {len(self._merges)} merges; it needs one for the "
+                "start and one a merge."
             )
         self._trace = trace
         try:

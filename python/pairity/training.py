@@ -1,6 +1,6 @@
 """From text or counts to a tokenizer: check what was given, count, run the engine, keep the record.
 
-    tok = train("train/", dev="dev/", vocab_size=32_000, method=Parity(window=100))
+tok = train("train/", dev="dev/", vocab_size=32_000, method=Parity(window=100))
 """
 
 import dataclasses
@@ -23,7 +23,7 @@ from pairity.errors import PairityError, PairityWarning
 from pairity.policy import Classical, Method, Parity
 from pairity.pretokenizers import PRESETS, pattern_of
 from pairity.progress import Listener, Progress
-from pairity.sources import Resolved, TextInput, resolve
+from pairity.sources import Resolved, resolve
 from pairity.tokenizer import Tokenizer
 from pairity.trace import Trace
 
@@ -143,7 +143,9 @@ def train(
             [(buffers(corpus[language]), measure_buffers(measures.get(language))) for language in languages],
             merges=None if num_merges is None else len(first[0]) + num_merges,
             tokens=None if vocab_size is None else budget + (len(start.vocabulary) - 256 if start else 0),
-            global_merges=len(first[0]) + method.first_parity_merge(budget) if isinstance(method, Parity) else None,
+            global_merges=len(first[0]) + method.first_parity_merge(budget)
+            if isinstance(method, Parity)
+            else None,
             window=(method.window, method.alpha) if isinstance(method, Parity) and method.window else None,
             min_frequency=min_frequency,
             max_token_length=max_token_length,
@@ -177,7 +179,11 @@ def train(
 
 
 def with_reserved(
-    special_tokens: Sequence[str], reserved: int, pad_to: int | None, vocab_size: int | None, num_merges: int | None
+    special_tokens: Sequence[str],
+    reserved: int,
+    pad_to: int | None,
+    vocab_size: int | None,
+    num_merges: int | None,
 ) -> tuple[Sequence[str], int | None]:
     """The special tokens with those that are reserved or that make the size round, and the size."""
     names = special.checked(special_tokens)
@@ -212,7 +218,9 @@ def same_cut(start: Tokenizer, pretokenizer: str, digits: bool, normalize: Any) 
     if not default and pattern_of(pretokenizer, digits=digits) != start.pattern:
         raise PairityError(f"the tokenizer to continue cuts text by {own!r}: leave the pre-tokenizer out.")
     if normalize not in (None, start.normalize):
-        raise PairityError(f"the tokenizer to continue has normalize={start.normalize!r}: leave normalize out.")
+        raise PairityError(
+            f"the tokenizer to continue has normalize={start.normalize!r}: leave normalize out."
+        )
     return own or "none", start.normalize
 
 
@@ -226,9 +234,9 @@ def known_steps(start: Tokenizer | None) -> tuple[Any, Any, Any, Any]:
 
 def names(sources: Resolved) -> list[str] | None:
     """The languages in sources, or None where only reading counts files can tell."""
-    found = []
+    found: list[str] = []
     for part in sources.inputs:
-        if isinstance(part, TextInput) or part.language is not None:
+        if part.language is not None:
             found.append(part.language)
         elif isinstance(part.data, Mapping):
             found += part.data
@@ -243,7 +251,9 @@ def wanted_languages(sources: Resolved, skip: list[str]) -> list[str] | None:
         return None
     for language in skip:
         if language not in found:
-            raise PairityError(f"{language!r} is to be skipped, but train has no such language: {listed(found)}.")
+            raise PairityError(
+                f"{language!r} is to be skipped, but train has no such language: {listed(found)}."
+            )
     kept = [language for language in found if language not in skip]
     if not kept:
         raise PairityError("every language of train is skipped: nothing is left to learn from.")
@@ -257,9 +267,13 @@ def check_languages(train: list[str], dev: list[str] | None, method: Method) -> 
     ratios = dict(method.ratios or {})
     for language, ratio in ratios.items():
         if language not in train:
-            raise PairityError(f"a ratio is given for {language!r}, but train has no such language: {listed(train)}.")
+            raise PairityError(
+                f"a ratio is given for {language!r}, but train has no such language: {listed(train)}."
+            )
         if isinstance(ratio, str) and ratio not in (dev or ()):
-            raise PairityError(f"{language!r} is to be like {ratio!r}, but there is no dev text for {ratio!r}.")
+            raise PairityError(
+                f"{language!r} is to be like {ratio!r}, but there is no dev text for {ratio!r}."
+            )
     if method.on == "train":
         return
     for language in train:
@@ -298,14 +312,18 @@ def measure(train: Counts, dev: Counts | None, method: Method) -> dict[str, Meas
     measures = {}
     for language, counts in train.items():
         if counts.total == 0:
-            raise PairityError(f"the train text of {language!r} is empty: add text, or leave it out with --skip {language}.")
+            raise PairityError(
+                f"the train text of {language!r} is empty: add text, or leave it out with --skip {language}."
+            )
         if language in ratios or on_train:
             ratio = ratios.get(language, 1.0)
             if isinstance(ratio, str):
                 assert dev is not None
                 like = dev[ratio]
                 if not like.lines:
-                    raise PairityError(f"{language!r} is to be like {ratio!r}, whose dev counts do not say their lines.")
+                    raise PairityError(
+                        f"{language!r} is to be like {ratio!r}, whose dev counts do not say their lines."
+                    )
                 ratio = like.bytes / like.lines
             measures[language] = Measured(counts, float(pretoken_bytes(counts)), float(ratio))
         elif dev is not None and language in dev:
@@ -318,7 +336,9 @@ def measure(train: Counts, dev: Counts | None, method: Method) -> dict[str, Meas
                     "give dev text, or compare by --unit byte."
                 )
             if dev[language].total == 0 or not units:
-                raise PairityError(f"the dev text of {language!r} is empty: add text, or give it a ratio instead.")
+                raise PairityError(
+                    f"the dev text of {language!r} is empty: add text, or give it a ratio instead."
+                )
             measures[language] = Measured(dev[language], float(units), 1.0)
     return measures
 
@@ -347,7 +367,7 @@ def buffers(counts: LanguageCounts) -> tuple[Any, Any, Any]:
 
 
 def measure_buffers(measured: Measured | None) -> tuple[Any, float, float] | None:
-    return measured and (buffers(measured.text), measured.units, measured.ratio)
+    return None if measured is None else (buffers(measured.text), measured.units, measured.ratio)
 
 
 def make_trace(
@@ -405,15 +425,17 @@ def make_record(
         text["cost"] = costs.get(language)
         if language in retired:
             text["exhausted_at"] = retired[language]
-    learned = int(trace.vocab_size[-1] - trace.vocab_size[known]) if settings["vocab_size"] else len(trace) - known
+    learned = (
+        int(trace.vocab_size[-1] - trace.vocab_size[known]) if settings["vocab_size"] else len(trace) - known
+    )
     found = []
     if learned < budget:
         what = "vocab_size" if settings["vocab_size"] else "num_merges"
         asked = settings[what]
         got = asked - budget + learned
         found.append(
-            f"the data gave out: no pair occurs {max(1, settings['min_frequency'])} times or more any longer, so {what} is "
-            f"{got:,} and not {asked:,}. Give more text, or lower min_frequency."
+            f"the data gave out: no pair occurs {max(1, settings['min_frequency'])} times or more any longer, "
+            f"so {what} is {got:,} and not {asked:,}. Give more text, or lower min_frequency."
         )
     elif retired:
         found.append(
