@@ -60,7 +60,7 @@ class Chunks:
 
 
 def tokenizers(names: Sequence[str] = ("bytes", "characters")) -> dict[str, Chunks]:
-    """The first cuts bytes, so that other scripts pay more; the rest cut characters, so that all pay alike."""
+    """The first cuts bytes: other scripts pay more. The rest cut characters: all pay about alike."""
     return {
         name: Chunks(name, 2, by_character=False)
         if index == 0

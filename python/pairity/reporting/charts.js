@@ -58,20 +58,20 @@ pairity.charts = (() => {
   }
 
   function change({ rows, width, title, order }) {
-    const step = 21, left = Math.min(148, width * 0.34), right = 16, top = 30, bottom = 26;
-    const codes = order.filter((code) => rows.some((r) => r.language === code));
+    const step = 23, left = Math.min(148, width * 0.34), right = 16, top = 30, bottom = 26;
+    const codes = order.filter((code) => rows.some((r) => r.language === code)), names = [...new Set(rows.map((r) => r.tokenizer))];
     const height = top + step * codes.length + bottom;
     const drawing = p.canvas(width, height, title, described(rows));
     const [low, high] = padded(p.extent([0, ...rows.flatMap((r) => [r.low ?? r.change, r.high ?? r.change])]), 0.05);
     const x = p.linear([low, high], [left, width - right]), y = (code) => top + step * (codes.indexOf(code) + 0.5);
     drawing.append(p.axisX(x, p.ticks(low, high, width / 90), height - bottom, p.signed, { grid: height - bottom - top }));
-    for (const code of codes) drawing.append(p.text(p.cut(p.language(code), Math.floor(left / 7)), left - 10, y(code) + 4, { class: "strong", "text-anchor": "end" }));
+    for (const code of codes) drawing.append(p.text(p.cut(p.language(code), Math.floor((left - 12) / 7)), left - 10, y(code) + 4, { class: "strong", "text-anchor": "end" }));
     drawing.append(p.svg("line", { class: "zero", x1: x(0), x2: x(0), y1: top - 4, y2: height - bottom }),
       p.text("← fewer tokens", x(0) - 8, 14, { "text-anchor": "end" }), p.text("more tokens →", x(0) + 8, 14, { "text-anchor": "start" }));
     const marks = rows.map((r) => {
-      const px = x(r.change), py = y(r.language);
+      const px = x(r.change), py = y(r.language) + p.apart(r.tokenizer, names, 14);
       if (r.low !== null) drawing.append(p.whisker(r.tokenizer, x(r.low), py, x(r.high), py, true));
-      drawing.append(p.marker(r.tokenizer, px, py, 4.5));
+      drawing.append(p.marker(r.tokenizer, px, py, 4.2));
       return mark(r, px, py, `${p.language(r.language)}, ${r.tokenizer}`);
     });
     marks.sort((a, b) => a.y - b.y || a.x - b.x);
@@ -200,7 +200,7 @@ pairity.charts = (() => {
     codes.forEach((code, i) => {
       const y = top + step * i, total = rows.filter((r) => r.language === code).reduce((sum, r) => sum + r.merges, 0);
       drawing.append(p.svg("g", { class: "axis" }, p.svg("line", { x1: left, x2: width - right, y1: y + step, y2: y + step })),
-        p.text(p.cut(code ? p.language(code) : "all together", Math.floor(left / 7)), left - 8, y + 13, { class: "strong", "text-anchor": "end" }),
+        p.text(p.cut(code ? p.language(code) : "all together", Math.floor((left - 12) / 7)), left - 8, y + 13, { class: "strong", "text-anchor": "end" }),
         p.text(total.toLocaleString("en"), width - right + 8, y + 13, {}));
     });
     const marks = rows.map((r) => {

@@ -93,7 +93,7 @@
     by("measure-title").textContent = [measure.title, better].filter(Boolean).join("; ");
     for (const row of rows)
       cellsOf(row).forEach((found, i) => {
-        const cell = row.cells[3 + i];
+        const cell = row.cells[4 + i];
         delete cell.dataset.value;
         if (!found) return cell.replaceChildren(html("span", { class: "none" }, "–"));
         const [value, , , text, interval, best, leak] = found;
@@ -123,9 +123,9 @@
         p.svg("g", { class: "axis" }, p.svg("line", { x1: 0, x2: width, y1: 12, y2: 12 })));
       cellsOf(row).forEach((found, t) => {
         if (!found || !drawn[t]) return;
-        const name = data.tokenizers[t];
-        if (found[1] !== null) drawing.append(p.whisker(name, x(found[1]), 12, x(found[2]), 12));
-        drawing.append(p.marker(name, x(found[0]), 12, 4.6));
+        const name = data.tokenizers[t], y = 12 + p.apart(name, data.tokenizers, 15);
+        if (found[1] !== null) drawing.append(p.whisker(name, x(found[1]), y, x(found[2]), y));
+        drawing.append(p.marker(name, x(found[0]), y, 4));
       });
       const show = () => p.showTip(about(row).name, describe(row), () => {
         const box = drawing.getBoundingClientRect();

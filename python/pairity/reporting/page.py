@@ -13,6 +13,7 @@ from typing import Any
 
 from pairity.adapters import open_tokenizer
 from pairity.errors import PairityError
+from pairity.languages import language as facts
 from pairity.metrics import METRICS
 from pairity.reporting.cells import MAIN_METRICS, OF_BASELINE, Cell, Cells, short_title
 from pairity.reporting.charts import export_figures, extra
@@ -20,7 +21,7 @@ from pairity.reporting.figures import Figure, figures
 from pairity.reporting.numbers import write, write_interval
 from pairity.reporting.race import Race, race, trace_of
 from pairity.reporting.sentences import read_sentences, viewer
-from pairity.reporting.summary import difference_rows, summary
+from pairity.reporting.summary import difference_rows, summary, warnings_besides
 from pairity.reporting.tables import write_tables
 from pairity.reporting.writing import write_whole
 from pairity.scores import Scores
@@ -97,7 +98,8 @@ def render(scores: Scores, *, tokenizers: Mapping[str, Any], sentences: Any, tit
     cut = None
     if sentences is not None:
         opened = {name: open_tokenizer(one, name=name) for name, one in tokenizers.items()}
-        cut = viewer(read_sentences(sentences), opened, _striking(cells))
+        cut = viewer(read_sentences(sentences, len(opened)), opened, _striking(cells))
+    reference = scores.meta.get("reference")
     files = resources.files("pairity.reporting")
     scripts = [files.joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS]
     environment = jinja2.Environment(
@@ -111,6 +113,8 @@ def render(scores: Scores, *, tokenizers: Mapping[str, Any], sentences: Any, tit
             date=date,
             cells=cells,
             verdicts=summary(cells),
+            warnings=warnings_besides(cells),
+            reference=facts(reference).name if reference else "the reference language",
             main_rows=_global_rows(cells, [name for name in MAIN_METRICS if name in cells.global_metrics]),
             all_rows=_global_rows(cells, cells.global_metrics),
             differences=difference_rows(cells),
@@ -195,7 +199,7 @@ def _data(cells: Cells, drawn: Sequence[Figure], cut: dict[str, Any] | None) -> 
     }
     for figure in drawn:
         for code in figure.order:
-            languages.setdefault(code, {"name": code, "script": "unknown", "level": "unknown"})
+            languages.setdefault(code, {"name": facts(code).name})
     return {
         "tokenizers": cells.tokenizers,
         "baseline": cells.baseline,

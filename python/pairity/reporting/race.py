@@ -46,6 +46,10 @@ class Race:
 def trace_of(tokenizer: Any) -> pa.Table | None:
     """The trace a tokenizer carries: its own `trace`, or trace.parquet in its folder; None without one."""
     if isinstance(tokenizer, str | Path):
+        if not Path(tokenizer).exists() and not set(":@=") & set(
+            str(tokenizer)
+        ):  # tiktoken:NAME and the like
+            raise PairityError(f"no tokenizer at {str(tokenizer)!r}: there is no such file or folder.")
         file = Path(tokenizer) / "trace.parquet"
         if not file.is_file():
             return None

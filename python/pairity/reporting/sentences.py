@@ -15,19 +15,23 @@ from pairity.evaluation import read_lines
 from pairity.languages import language as facts
 
 LIMIT = 6
-"""How many sentences a page holds: each is kept in all languages under all tokenizers."""
+"""How many sentences a page holds at most ..."""
+CUTS = 1200
+"""... and how many cuts in all, in every language by every tokenizer: about a megabyte of page."""
 
 Part = str | tuple[str, str]
 Token = tuple[int, str | list[Part]]
 
 
-def read_sentences(sentences: Any) -> dict[str, list[str]]:
-    """`{language: sentence or sentences}`, or any source that `evaluate` reads; the first LIMIT of each."""
+def read_sentences(sentences: Any, tokenizers: int = 1) -> dict[str, list[str]]:
+    """`{language: sentence or sentences}`, or any source that `evaluate` reads; the first few of each."""
     if isinstance(sentences, Mapping):
         sentences = {code: [given] if isinstance(given, str) else given for code, given in sentences.items()}
         if not sentences:
             raise PairityError("there is no sentence to show: give {language: sentence}.")
-    return {code: lines[:LIMIT] for code, lines in read_lines(sentences).items()}
+    found = read_lines(sentences)
+    limit = max(1, min(LIMIT, CUTS // (len(found) * tokenizers)))
+    return {code: lines[:limit] for code, lines in found.items()}
 
 
 def viewer(

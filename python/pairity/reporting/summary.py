@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from pairity.errors import PairityError
+from pairity.measurement import LEAK
 from pairity.reporting.cells import Cell, Cells
 from pairity.reporting.numbers import SPACE, form_of, percent, write_interval
 from pairity.scores import Interval
@@ -148,7 +149,7 @@ def _leak(cells: Cells, name: str) -> str:
         return ""
     return (
         f"Evaluated on the text that steered it, in {len(leaked)} of {len(cells.languages)} languages: "
-        "these numbers say nothing about new text."
+        "its numbers there say nothing about new text."
     )
 
 
@@ -199,3 +200,15 @@ def difference_rows(cells: Cells) -> list[tuple[str, dict[str, Difference]]]:
         if found:
             rows.append((metric, found))
     return rows
+
+
+def warnings_besides(cells: Cells) -> list[str]:
+    """The warnings of the evaluation but for leaks and failures, which have places of their own."""
+    scores = cells.scores
+    leaks = tuple(f"{name} is {LEAK}" for name in scores.leaks)
+    failures = {
+        f"{name} on {code}: {failure}"
+        for name, failed in scores.meta.get("failures", {}).items()
+        for code, failure in failed.items()
+    }
+    return [said for said in scores.warnings if not said.startswith(leaks) and said not in failures]

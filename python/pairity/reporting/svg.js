@@ -62,6 +62,8 @@ const pairity = (() => {
     ][Math.max(0, index(name)) % SHAPES];
     return svg("path", { class: "point", d: path, style: null, color: colour(name) });
   }
+  /* Tokenizers of one row stand a little apart, so that equal values do not hide each other. */
+  const apart = (name, names, room) => (names.indexOf(name) - (names.length - 1) / 2) * Math.min(4, room / names.length);
   const whisker = (name, x1, y1, x2, y2, faint) =>
     svg("line", { class: faint ? "whisker faint" : "whisker", x1, y1, x2, y2, color: colour(name) });
   const text = (content, x, y, attributes) => svg("text", { x, y, ...attributes }, content);
@@ -151,5 +153,5 @@ const pairity = (() => {
   }
 
   return { data, svg, html, linear, log, ticks, logTicks, plain, percent, signed, short, extent, index, colour, dash, cut, language,
-    marker, whisker, text, axisX, axisY, canvas, showTip, putTip, hideTip, interact };
+    marker, apart, whisker, text, axisX, axisY, canvas, showTip, putTip, hideTip, interact };
 })();
