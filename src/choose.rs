@@ -58,15 +58,9 @@ impl Server {
     }
 
     fn smallest(&self, gauges: &[Gauge], eligible: impl Fn(usize) -> bool) -> Option<usize> {
-        let mut worst = None;
-        let mut lowest = f64::INFINITY;
-        for (language, gauge) in gauges.iter().enumerate() {
-            if self.alive[language] && gauge.rate() < lowest && eligible(language) {
-                lowest = gauge.rate();
-                worst = Some(language);
-            }
-        }
-        worst
+        let possible = gauges.iter().map(Gauge::rate).enumerate();
+        let possible = possible.filter(|&(language, _)| self.alive[language] && eligible(language));
+        possible.min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(language, _)| language)
     }
 
     fn within_window(&self, language: usize) -> bool {
@@ -348,6 +342,12 @@ mod tests {
         assert_eq!(server.worst(&gauges), Some(0), "nobody qualifies, so the worst of all");
         server.retire(0);
         assert_eq!(server.worst(&gauges), None);
+    }
+
+    #[test]
+    fn a_rate_beyond_all_numbers_is_still_served() {
+        let gauges = [Gauge { units: 1.0, ratio: 1e-320, tokens: 1 }; 2];
+        assert_eq!(Server::new(2, None).worst(&gauges), Some(0));
     }
 
     #[test]

@@ -83,9 +83,9 @@ impl Shard {
         let size = 1 + words().map(|word| word.ids.len() + 1).sum::<usize>();
         if size >= SEPARATOR as usize {
             return Err(Error::Invalid(format!(
-                "one language holds {size} bytes of distinct pre-tokens, more than the engine's limit of {}: \
-                 prune its rarest pre-tokens or split it in two",
-                SEPARATOR
+                "the distinct pre-tokens that are looked at together (of one language, or of all in a global phase and \
+                 where train text is measured) hold {size} bytes, more than the engine's limit of {SEPARATOR}: \
+                 prune the rarest, or give less text"
             )));
         }
         let mut symbols = Vec::with_capacity(size);

@@ -83,6 +83,9 @@ pub struct Trained {
 pub type Tick<'t> = dyn FnMut(&[Step]) -> bool + 't;
 
 pub fn train(languages: &[Language], settings: &Settings, tick: &mut Tick) -> Result<Trained> {
+    if languages.is_empty() {
+        return Err(Error::Invalid("there is no language to learn from".into()));
+    }
     let log = Log::default();
     let mut run = Run::new(languages, settings, &log, tick)?;
     run.snapshot();
@@ -129,7 +132,9 @@ impl<'r, 't> Run<'r, 't> {
         log: &'r Log,
         tick: &'r mut Tick<'t>,
     ) -> Result<Self> {
-        let capacity = 256 + settings.known.len().max(settings.goal.size());
+        // Each merge shortens the train text, so there cannot be more than it has bytes, whatever is asked for.
+        let possible = languages.iter().map(|language| language.train.bytes.len()).sum();
+        let capacity = 256 + settings.known.len() + settings.goal.size().min(possible);
         Ok(Run {
             settings,
             tick,
@@ -158,7 +163,7 @@ impl<'r, 't> Run<'r, 't> {
         }
         let pool = Pool { log: self.log, learners: self.build(texts)?, stop: AtomicBool::new(false) };
         std::thread::scope(|scope| {
-            for helper in 1..self.settings.threads {
+            for helper in 1..self.settings.threads.min(texts.len() + 1) {
                 let (pool, capacity) = (&pool, self.scratch.capacity());
                 scope.spawn(move || pool.keep_up(helper, Scratch::new(capacity)));
             }
