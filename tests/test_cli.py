@@ -157,6 +157,10 @@ BAD_RUNS = {
         ["--train", DEV, "--dev", DEV, "--vocab-size", "500", "--global-merges", "lots"],
         "share such as 0.5",
     ),
+    "ratio twice": (
+        ["--train", DEV, "--vocab-size", "500", "--ratio", "eng_Latn=1", "--ratio", "eng_Latn=2"],
+        "twice for 'eng_Latn'",
+    ),
     "no such folder": (
         ["--train", "nowhere", "--on", "train", "--vocab-size", "500"],
         "no such file or folder",
@@ -177,6 +181,41 @@ def test_bad_runs_say_what_to_do_and_write_nothing(tmp_path, case):
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_output_that_cannot_be_made_is_told_before_any_work(tmp_path):
+    (tmp_path / "file").write_text("")
+    done = pairity("train", "--train", DEV, "--dev", DEV, "--num-merges", 5, "-o", tmp_path / "file" / "t")
+    assert done.returncode == 1
+    assert "is a file" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_names_are_shown_as_they_are(tmp_path):
+    done = pairity(
+        "train", "--train", f":apple:={DEV}/eng_Latn.txt", "--on", "train", "--num-merges", 1,
+        "-o", tmp_path / "[red]o",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert ":apple:" in done.stdout
+    assert "[red]o" in done.stdout
+    assert "tokens per train byte" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("vocab-size = [400]", "'vocab-size' takes one value"),
+        ("vocab-size = 400.5", "'400.5' is not a valid integer"),
+        ("vocab-size = true", "'True' is not a valid integer"),
+    ],
+)
+def test_config_values_of_the_wrong_kind(tmp_path, line, message):
+    (tmp_path / "run.toml").write_text(f'train = "{DEV}"\ndev = "{DEV}"\n{line}\n')
+    done = pairity("train", "--config", tmp_path / "run.toml", "-o", tmp_path / "t")
+    assert done.returncode > 0
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_broken_gz_names_the_file(tmp_path):

@@ -212,3 +212,9 @@ def test_only_the_languages_of_train_are_kept(tmp_path: Path) -> None:
     assert found.left_out == ("fil_Latn",)
     with pytest.raises(PairityError, match=r"dev names 'fil_Latn' .*which train lacks\. Did you mean"):
         resolve(f"fil_Latn={tmp_path}/fil_Latn.txt", ["fin_Latn", "eng_Latn"])
+
+
+def test_a_link_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "eng_Latn.txt").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(PairityError, match=r"eng_Latn\.txt is no file"):
+        resolve(str(tmp_path))

@@ -294,6 +294,18 @@ BAD = {
     "regex that drops text": ({"pretokenizer": r"[a-z]+"}, "drop"),
     "regex that matches nothing": ({"pretokenizer": r"(?!)x"}, "drop|match"),
     "unknown name": ({"pretokenizer": "gpt5"}, "gpt4o"),
+    "size that is no whole number": ({"num_merges": 10.0}, "num_merges is 10.0: it must be a whole number"),
+    "size beyond all text": ({"num_merges": 10**30}, "no text is that large"),
+    "method by name": ({"method": "parity"}, r"give Parity\(\.\.\.\)"),
+    "counts beyond 64 bits": (
+        {"corpus": {k: {"ab": 2**62, "cd": 2**62} for k in WORDS}},
+        "no text is that long",
+    ),
+    "skip nobody of counts": ({"corpus": count(WORDS), "skip": ["nope"]}, "nope.*no such language"),
+    "dev before train": (
+        {"corpus": WORDS | {"tel": ["\ud800"]}, "dev": DEV | {"tel": [" తె"]}},
+        "not parallel",
+    ),
 }
 
 
@@ -316,7 +328,12 @@ def test_bad_input_is_refused_before_any_work(case, monkeypatch):
         ({"ratios": {"a": -1.0}}, "positive"),
         ({"ratios": {"a": float("nan")}}, "positive"),
         ({"ratios": {"a": float("inf")}}, "positive"),
+        ({"ratios": {"a": None}}, "positive"),
+        ({"ratios": {"a": 10**400}}, "positive"),
         ({"window": 0}, "window is 0"),
+        ({"window": 2.5}, "whole number"),
+        ({"alpha": "2"}, "alpha"),
+        ({"global_merges": "half"}, "whole number"),
         ({"alpha": 0.0}, "alpha is 0"),
         ({"alpha": float("inf")}, "alpha"),
         ({"global_merges": -1}, "global_merges"),

@@ -39,8 +39,11 @@ class Checkpoint:
         table = pa.table(arrays).replace_schema_metadata({FINGERPRINT: self.fingerprint})
         unfinished = self.path.with_name(self.path.name + ".unfinished")
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        pq.write_table(table, unfinished)
-        unfinished.replace(self.path)
+        try:
+            pq.write_table(table, unfinished)
+            unfinished.replace(self.path)
+        finally:  # Ctrl-C may come while it is written
+            unfinished.unlink(missing_ok=True)
 
     def load(self) -> tuple[Any, ...] | None:
         """The steps of a run with the same settings and text; None where there is none to go on with."""

@@ -28,8 +28,9 @@ from pairity.scores import Scores
 from pairity.tokenizer import Tokenizer
 from pairity.training import train as learn
 
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+# Names of files and languages are shown as they are: `[b]` is no markup and `:apple:` no picture.
+out = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+err = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 
 class Examples(click.Command):
@@ -67,13 +68,16 @@ def run() -> None:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        err.print("interrupted: nothing was written")
+        err.print("interrupted: no result was written")
         sys.exit(130)
     except PairityError as error:
         err.print(f"error: {error}", markup=False)
         sys.exit(1)
     except BrokenPipeError:
         sys.exit(0)
+    except OSError as error:  # a full disk, a folder that may not be written
+        err.print(f"error: {error}")
+        sys.exit(1)
 
 
 @contextmanager
@@ -92,7 +96,7 @@ def read_config(ctx: click.Context, _: click.Parameter, path: Path | None) -> No
     if path is None:
         return
     try:
-        settings = tomllib.loads(path.read_text())
+        settings = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise PairityError(f"{path} cannot be read as TOML: {error}") from error
     known = {name for parameter in ctx.command.params for name in (parameter.name, *parameter.opts)}
@@ -101,15 +105,18 @@ def read_config(ctx: click.Context, _: click.Parameter, path: Path | None) -> No
         if name not in known and f"--{name}" not in known:
             raise PairityError(f"{path}: there is no option {name!r} (see pairity {ctx.info_name} --help)")
         parameter = next(p for p in ctx.command.params if name == p.name or f"--{name}" in p.opts)
-        values[parameter.name] = as_words(value)
+        several = isinstance(parameter, click.Option) and parameter.multiple
+        if isinstance(value, list | dict) and not several:
+            raise PairityError(f"{path}: {name!r} takes one value, not several.")
+        values[parameter.name] = as_words(value) if several else str(value)
     ctx.default_map = {**(ctx.default_map or {}), **values}
 
 
-def as_words(value: Any) -> Any:
-    """ratio = {code = 40.0} -> ["code=40.0"]; skip = ["a", "b"] -> ["a", "b"]"""
+def as_words(value: Any) -> list[str]:
+    """ratio = {code = 40.0} -> ["code=40.0"]; skip = ["a", "b"] -> ["a", "b"]; skip = "a" -> ["a"]"""
     if isinstance(value, dict):
         return [f"{key}={item}" for key, item in value.items()]
-    return [str(item) for item in value] if isinstance(value, list) else value
+    return [str(item) for item in (value if isinstance(value, list) else [value])]
 
 
 config = click.option(
@@ -301,7 +308,7 @@ def train_command(
     """Learn a tokenizer and write it as a folder that transformers, tokenizers and pairity load."""
     policy: Method = Classical()
     if method == "parity":
-        targets = read_ratios(ratios) | dict(parse_ratio(text) for text in ratio)
+        targets = read_ratios(ratios) | parse_ratios(ratio)
         policy = Parity(
             global_merges=parse_global_merges(global_merges),
             window=window,
@@ -355,6 +362,15 @@ def parse_global_merges(text: str) -> int | float:
         ) from None
 
 
+def parse_ratios(texts: Sequence[str]) -> dict[str, float | str]:
+    found: dict[str, float | str] = {}
+    for language, value in map(parse_ratio, texts):
+        if language in found:
+            raise PairityError(f"--ratio is given twice for {language!r}: leave one out.")
+        found[language] = value
+    return found
+
+
 def parse_ratio(text: str) -> tuple[str, float | str]:
     """ "code=40" -> ("code", 40.0); "code=eng_Latn" -> ("code", "eng_Latn")"""
     language, equals, value = text.partition("=")
@@ -370,17 +386,17 @@ def read_ratios(path: Path | None) -> dict[str, float | str]:
     if path is None:
         return {}
     try:
-        text = path.read_text()
+        text = path.read_text(encoding="utf-8")
         found = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except (OSError, UnicodeDecodeError, ValueError) as error:
         raise PairityError(
             f"{path} cannot be read as {path.suffix.lstrip('.') or 'TOML'}: {error}"
         ) from error
     if not isinstance(found, dict) or not all(
-        isinstance(value, int | float | str) for value in found.values()
+        isinstance(value, int | float | str) and not isinstance(value, bool) for value in found.values()
     ):
         raise PairityError(f"{path} must map languages to bytes per line, as in code = 40.0")
-    return {language: value if isinstance(value, str) else float(value) for language, value in found.items()}
+    return dict(found)
 
 
 def print_training(tokenizer: Tokenizer) -> None:
@@ -388,7 +404,10 @@ def print_training(tokenizer: Tokenizer) -> None:
     record = tokenizer.record or {}
     languages = record.get("languages", {})
     costs = {language: text["cost"] for language, text in languages.items() if text.get("cost") is not None}
-    table = Table("language", "train bytes", "served", "tokens per line", "", box=None)
+    method = record.get("method", {})
+    on_train = method.get("on") == "train"
+    unit = "train byte" if on_train else method.get("unit", "line")
+    table = Table("language", "train bytes", "served", f"tokens per {unit}", "", box=None)
     for column in table.columns[1:4]:
         column.justify = "right"
     for language in sorted(languages, key=lambda name: -costs.get(name, 0.0)):
@@ -411,8 +430,8 @@ def print_training(tokenizer: Tokenizer) -> None:
         worst = max(costs, key=costs.__getitem__)
         best = min(costs, key=costs.__getitem__)
         out.print(
-            f"dev Gini {gini(list(costs.values())):.4f}; worst {worst} ({costs[worst]:.2f}), "
-            f"best {best} ({costs[best]:.2f})"
+            f"{'train' if on_train else 'dev'} Gini {gini(list(costs.values())):.4f}; "
+            f"worst {worst} ({costs[worst]:.2f}), best {best} ({costs[best]:.2f})"
         )
     for note in record.get("notes", []):
         err.print(f"note: {note}", markup=False)

@@ -207,7 +207,10 @@ def no_text(part: TextInput, lines: int) -> str:
 
 def not_utf8(place: str, column: int) -> str:
     """The sentence about text in another encoding."""
-    return f"{place}: not UTF-8 (byte {column + 1}). Convert the text, or read it with errors='replace'."
+    return (
+        f"{place}: not UTF-8 (byte {column + 1}). Convert the text, or read it with errors='replace' "
+        "(--replace-invalid)."
+    )
 
 
 def _decode(block: Block, errors: str) -> list[str]:

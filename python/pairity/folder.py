@@ -5,6 +5,7 @@ the old tokenizer or the new one, and a crash leaves no half of one.
 """
 
 import json
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
@@ -160,9 +161,14 @@ def read_json(file: Path) -> dict[str, Any]:
 
 
 def check_free(target: Path, names: Iterable[str] = ("tokenizer.json",), *, force: bool = False) -> None:
-    """Refuse a folder that holds a tokenizer already."""
-    if target.exists() and not target.is_dir():
-        raise PairityError(f"{target} is a file, and a tokenizer needs a folder. Choose another name.")
+    """Refuse a folder that holds a tokenizer already, and one that cannot be written."""
+    there_is = next(path for path in (target, *target.absolute().parents) if path.exists())
+    if not there_is.is_dir():
+        raise PairityError(f"{there_is} is a file, and a tokenizer needs a folder. Choose another name.")
+    if not os.access(there_is, os.W_OK | os.X_OK):
+        raise PairityError(
+            f"{target} cannot be written: no permission for {there_is}. Choose another folder."
+        )
     there = [name for name in names if (target / name).exists()]
     if there and not force:
         raise PairityError(

@@ -10,6 +10,7 @@ Parity(on="train")                          # no dev set at all: bytes per token
 """
 
 import math
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -46,13 +47,15 @@ class Parity:
 
     def __post_init__(self) -> None:
         share = isinstance(self.global_merges, float)
+        if not share:
+            check_whole("global_merges", self.global_merges)
         if not (0 <= self.global_merges <= 1 if share else self.global_merges >= 0):
             raise PairityError(
                 f"global_merges is {self.global_merges}: give a number of merges (0 or more) or a share (0.0 to 1.0)"
             )
-        if self.window is not None and self.window < 1:
+        if self.window is not None and check_whole("window", self.window) < 1:
             raise PairityError(f"window is {self.window}: it must be at least 1 (the paper uses 100)")
-        if not (math.isfinite(self.alpha) and self.alpha > 0):
+        if not is_positive(self.alpha):
             raise PairityError(f"alpha is {self.alpha}: it must be a positive number (the paper uses 2)")
         if self.unit not in get_args(Unit):
             raise PairityError(f"unit is {self.unit!r}: choose one of {', '.join(get_args(Unit))}")
@@ -63,7 +66,7 @@ class Parity:
                 "on='train' measures every language by its train bytes: leave ratios out, or on='train'"
             )
         for language, ratio in (self.ratios or {}).items():
-            if not isinstance(ratio, str) and not (math.isfinite(ratio) and ratio > 0):
+            if not isinstance(ratio, str) and not is_positive(ratio):
                 raise PairityError(
                     f"the ratio of {language!r} is {ratio}: it must be a positive number, the bytes of one line of it"
                 )
@@ -78,3 +81,21 @@ class Parity:
 
 
 Method = Classical | Parity
+
+
+def is_positive(value: object) -> bool:
+    try:
+        return math.isfinite(value) and value > 0  # type: ignore[arg-type, operator]
+    except (TypeError, OverflowError):
+        return False
+
+
+def check_whole(name: str, value: object) -> int:
+    """The value as a whole number that the engine can hold."""
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise PairityError(f"{name} is {value!r}: it must be a whole number.") from None
+    if abs(number) >= 2**63:
+        raise PairityError(f"{name} is {number}: no text is that large.")
+    return number

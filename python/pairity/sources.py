@@ -275,6 +275,10 @@ def _text_file(path: Path) -> TextFile:
     found = _format(path)
     if found is None:
         _refuse_kind(path)
+    if not path.is_file():
+        raise PairityError(
+            f"{path} is no file: a link that leads nowhere, or a pipe. Remove it or hide it (_{path.name})."
+        )
     return TextFile(path, *found, path.stat().st_size)
 
 
@@ -364,7 +368,7 @@ def _refuse_missing(path: Path, origin: str) -> NoReturn:
     while not folder.is_dir() and folder != folder.parent:
         folder, name = folder.parent, folder.name
     there = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
-    near = [str(folder / match) for match in difflib.get_close_matches(name, there, n=3)]
+    near = [str(folder / match) for match in difflib.get_close_matches(name, there, n=3) if match != name]
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
     given = "" if origin == str(path) else f" (from {origin})"
     raise PairityError(f"{what} {path}{given}.{hint or ' Check the name.'}")

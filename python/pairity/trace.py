@@ -101,6 +101,8 @@ class Trace:
         before = np.flatnonzero(self.sampled < len(self))
         served = self.served[self.sampled[before]]
         before, served = before[served >= 0], served[served >= 0]
+        if not len(before):  # the costs before the few parity merges were not sampled
+            return dict.fromkeys(self.languages, 0.0)
         dearer = self.costs[before] > self.costs[before, served][:, None]
         return dict(zip(self.languages, dearer.mean(axis=0).tolist(), strict=True))
 

@@ -20,7 +20,7 @@ from pairity.checkpoint import Checkpoint, fingerprint
 from pairity.corpus import thread_count
 from pairity.counts import Counts, LanguageCounts, count
 from pairity.errors import PairityError, PairityWarning
-from pairity.policy import Classical, Method, Parity
+from pairity.policy import Classical, Method, Parity, check_whole
 from pairity.pretokenizers import PRESETS, pattern_of
 from pairity.progress import Listener, Progress
 from pairity.sources import Resolved, resolve
@@ -75,6 +75,16 @@ def train(
     `continue_from` keeps a tokenizer's tokens and ids and learns further ones, cutting text as it does; its size
     is part of `vocab_size`, its merges are not part of `num_merges`.
     """
+    if not isinstance(method, Classical | Parity):
+        raise PairityError(f"method is {method!r}: give Parity(...) or Classical().")
+    for name, value in (
+        ("vocab_size", vocab_size),
+        ("num_merges", num_merges),
+        ("min_frequency", min_frequency),
+        ("max_token_length", max_token_length),
+    ):
+        if value is not None:
+            check_whole(name, value)
     start = None
     if continue_from is None:
         special_tokens, vocab_size = with_reserved(special_tokens, reserved, pad_to, vocab_size, num_merges)
@@ -91,7 +101,8 @@ def train(
     if max_token_length is not None and max_token_length < 2:
         raise PairityError(f"max_token_length is {max_token_length}: a merge makes at least 2 bytes.")
     workers = thread_count(threads)
-    wanted = wanted_languages(resolve(train), list(skip))
+    named = names(resolve(train))
+    wanted = None if named is None else without(named, list(skip))
     if wanted is not None:
         found = None if dev is None else names(resolve(dev, wanted))
         if dev is None or found is not None:
@@ -107,17 +118,27 @@ def train(
             "threads": workers,
             "progress": show.bytes_read,
         }
-        show.stage("reading train", unit="B")
-        corpus = count(train, split="train", languages=wanted, **reading)
-        if skip and wanted is None:
-            kept = {language: counts for language, counts in corpus.items() if language not in set(skip)}
-            corpus = Counts(kept, corpus.pretokenization, "train")
-        judge = None
-        if dev is not None:
+
+        def read_dev(languages: list[str]) -> Counts | None:
+            if dev is None:
+                return None
             show.stage("reading dev", unit="B")
             by_word = isinstance(method, Parity) and method.unit == "word"
-            judge = count(dev, split="dev", languages=list(corpus), count_words=by_word, **reading)
+            found = count(dev, split="dev", languages=languages, count_words=by_word, **reading)
+            check_languages(languages, list(found), method)
+            check_parallel(found, method)
+            return found
+
+        # Dev first where train is known by name: it is small, and its mistakes show before the long reading.
+        judge = None if wanted is None else read_dev(wanted)
+        show.stage("reading train", unit="B")
+        corpus = count(train, split="train", languages=wanted, **reading)
+        if wanted is None:
+            kept = {language: corpus[language] for language in without(list(corpus), list(skip))}
+            corpus = Counts(kept, corpus.pretokenization, "train", notes=corpus.notes)
+            judge = read_dev(list(corpus))
         check_languages(list(corpus), None if judge is None else list(judge), method)
+        check_sums(corpus)
         measures = measure(corpus, judge, method)
         settings = {
             "continued_from": start and {"vocab_size": start.vocab_size, "merges": len(start.merges)},
@@ -135,7 +156,11 @@ def train(
             for language in corpus
         }
         first = known_steps(start)
-        keeper = None if checkpoint is None else Checkpoint(Path(checkpoint), fingerprint([settings, texts]))
+        keeper = (
+            None
+            if checkpoint is None
+            else Checkpoint(Path(checkpoint), fingerprint([settings, texts, budget]))
+        )
         resumed = keeper.load() if keeper and resume else None
         show.stage("learning merges", unit="merges", total=budget)
         languages = list(corpus)
@@ -245,10 +270,8 @@ def names(sources: Resolved) -> list[str] | None:
     return list(dict.fromkeys(found))
 
 
-def wanted_languages(sources: Resolved, skip: list[str]) -> list[str] | None:
-    found = names(sources)
-    if found is None:
-        return None
+def without(found: list[str], skip: list[str]) -> list[str]:
+    """The languages of train but for those that are skipped."""
     for language in skip:
         if language not in found:
             raise PairityError(
@@ -307,8 +330,6 @@ def measure(train: Counts, dev: Counts | None, method: Method) -> dict[str, Meas
     unit = method.unit if isinstance(method, Parity) else "line"
     ratios = dict(method.ratios or {}) if isinstance(method, Parity) else {}
     on_train = isinstance(method, Parity) and method.on == "train"
-    if dev is not None and isinstance(method, Parity) and unit == "line":
-        check_parallel({language: dev[language].lines for language in dev if language not in ratios})
     measures = {}
     for language, counts in train.items():
         if counts.total == 0:
@@ -343,15 +364,30 @@ def measure(train: Counts, dev: Counts | None, method: Method) -> dict[str, Meas
     return measures
 
 
-def check_parallel(lines: Mapping[str, int | None]) -> None:
+def check_parallel(dev: Counts, method: Method) -> None:
     """Costs per line can be compared only where all have the same lines."""
-    known = {language: number for language, number in lines.items() if number is not None}
+    if isinstance(method, Classical) or method.unit != "line" or method.on == "train":
+        return
+    steered = {language: dev[language].lines for language in dev if language not in (method.ratios or {})}
+    known = {language: number for language, number in steered.items() if number is not None}
     if len(set(known.values())) > 1:
         usual = max(set(known.values()), key=list(known.values()).count)
         odd = [f"{language} has {number}" for language, number in known.items() if number != usual]
         raise PairityError(
             f"dev text is not parallel: most languages have {usual} lines, but {', '.join(odd)}. "
             "Align the files line by line, or compare by --unit byte, char or word."
+        )
+
+
+def check_sums(train: Counts) -> None:
+    """The engine adds up counts, of all languages in a global phase; no sum may pass 64 bits."""
+    total = sum(
+        float(np.diff(np.frombuffer(counts.buffers()[1], np.int64)).astype(np.float64) @ counts.counts)
+        for counts in train.values()
+    )
+    if total >= 2**63:
+        raise PairityError(
+            f"the train counts stand for {total:.1e} bytes of text: no text is that long. Check the counts."
         )
 
 
@@ -462,7 +498,12 @@ def make_record(
         "stuck": stuck,
         "starved": starved,
         "exhausted": retired,
-        "notes": [*train.notes, *(dev.notes if dev else ()), *left_out(dev)],
+        "notes": [
+            *train.notes,
+            *(dev.notes if dev else ()),
+            *left_out(dev),
+            *not_used(settings["method"], dev),
+        ],
         "warnings": found,
     }
 
@@ -471,6 +512,12 @@ def left_out(dev: Counts | None) -> list[str]:
     if dev is None or not dev.left_out:
         return []
     return [f"dev text not used, since train lacks the language: {listed(dev.left_out)}"]
+
+
+def not_used(method: Mapping[str, Any], dev: Counts | None) -> list[str]:
+    if dev is None or method.get("on") != "train":
+        return []
+    return ["dev text not used, since on='train' goes by train text alone"]
 
 
 def describe(method: Method) -> dict[str, Any]:
