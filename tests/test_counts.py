@@ -294,6 +294,10 @@ def test_a_changed_file_is_refused(tmp_path: Path) -> None:
         ({"format": 99}, "format 99"),
         ({"languages": None}, "metadata is broken"),
         ({"split": "test"}, "split must be"),
+        (
+            {"languages": {name: size | {"bytes": None} for name, size in metadata["languages"].items()}},
+            "metadata is broken.*bytes of",
+        ),
         ({"pretokenization": metadata["pretokenization"] | {"pattern": "x"}}, "the hash is not that of"),
     ):
         pq.write_table(table.replace_schema_metadata({"pairity": json.dumps(metadata | change)}), path)

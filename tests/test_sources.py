@@ -218,3 +218,8 @@ def test_a_link_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
     (tmp_path / "eng_Latn.txt").symlink_to(tmp_path / "nowhere")
     with pytest.raises(PairityError, match=r"eng_Latn\.txt is no file"):
         resolve(str(tmp_path))
+
+
+def test_an_empty_source_is_not_this_folder() -> None:
+    with pytest.raises(PairityError, match="a SOURCE is empty"):
+        resolve([""])

@@ -526,11 +526,14 @@ def _with_sizes(
         raise PairityError(
             f"{path} was changed after it was made: rows and metadata differ on {odd}. Count again."
         )
+    names = ("lines", "bytes", "chars", "words", "replaced")
+    for language, size in sizes.items():
+        for name in names:
+            unknown = size[name] is None and name in ("lines", "words")
+            if not unknown and (type(size[name]) is not int or size[name] < 0):
+                raise ValueError(f"{name} of {language!r} is {size[name]!r}")
     return {
-        language: LanguageCounts(
-            *rows[language],
-            **{name: size[name] for name in ("lines", "bytes", "chars", "words", "replaced")},
-        )
+        language: LanguageCounts(*rows[language], **{name: size[name] for name in names})
         for language, size in sizes.items()
     }
 

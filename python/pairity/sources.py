@@ -112,6 +112,10 @@ def _as_sequence(sources: Any) -> Sequence[Any]:
 
 def _resolve_one(source: Any, notes: list[str]) -> list[TextInput | CountsInput]:
     if isinstance(source, str):
+        if not source:
+            raise PairityError(
+                "a SOURCE is empty: is a variable of the shell not set? Write . for this folder."
+            )
         path = Path(source).expanduser()
         language, equals, rest = source.partition("=")
         if equals and "/" not in language and not path.exists():
