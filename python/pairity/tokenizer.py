@@ -532,13 +532,14 @@ class Tokenizer:
             trace=None if self._trace is None else self._trace.slice(0, kept + 1),
         )
 
-    def table(self) -> pa.Table:
-        """One row a token: id, bytes, text (null if not whole characters), kind, and for learned ones the
-        merge that made it, the language it was learned for (null: for all together) and its count there
-        then."""
+    def table(self, counts: Mapping[str, Any] | None = None) -> pa.Table:
+        """One row a token: id, bytes, text (null if not whole characters), kind, and for learned ones the merge
+        that made it, the language it was learned for (null: for all together) and its count there then. With
+        `counts` (of `pairity.count`) also how often it occurs in the text of each language.
+        """
         from pairity import inspection
 
-        return inspection.table(self)
+        return inspection.table(self, counts)
 
     # ------------------------------------------------------------------ files and other libraries
 
