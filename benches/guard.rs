@@ -2,11 +2,13 @@
 //!
 //! `guard STAGE` runs every stage up to STAGE, so that what one stage takes is a difference of two runs.
 
+use pairity_core::bpe::Stop;
 use pairity_core::choose::{Admission, byte_ranks};
 use pairity_core::counts::{Counter, Totals, WordCounts};
-use pairity_core::encode::{Encoder, Rules, Stop, Text, Tokens};
+use pairity_core::encode::{Encoder, Rules, Text};
 use pairity_core::error::Result;
 use pairity_core::split::{GPT4O, Pretokenizer};
+use pairity_core::tokens::Tokens;
 use pairity_core::train::{Counted, Goal, Language, Measure, Settings, Step, train};
 use std::error::Error;
 use std::path::Path;
