@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PEERS := tokenizers tiktoken sentencepiece ffbpe rustbpe fast-bpe-rs bpeasy
-CORE_SOURCES := pyproject.toml Cargo.toml $(wildcard Cargo.lock) $(shell find src -name "*.rs")
+CORE_SOURCES := pyproject.toml Cargo.toml $(wildcard Cargo.lock) $(wildcard src/*.rs src/*/*.rs)
 
 # Without this, maturin would install into whatever environment happens to be active.
 export VIRTUAL_ENV := $(CURDIR)/.venv
