@@ -62,7 +62,8 @@ for name in tokenizers:
     worst = max(costs, key=costs.__getitem__)
     print(
         f"{name:16} Gini {scores.value(name, 'gini'):.3f}   "
-        f"lines/token {scores.value(name, 'compression_rate_line'):.4f}   worst {worst} ({costs[worst]:.1f} tokens a line)"
+        f"lines/token {scores.value(name, 'compression_rate_line'):.4f}   "
+        f"worst {worst} ({costs[worst]:.1f} tokens a line)"
     )
 
 # %% [markdown]

@@ -51,7 +51,7 @@ pub enum Text<'t> {
 }
 
 impl<'t> Text<'t> {
-    fn bytes(self) -> &'t [u8] {
+    pub fn bytes(self) -> &'t [u8] {
         match self {
             Text::Str(text) => text.as_bytes(),
             Text::Bytes(bytes) => bytes,

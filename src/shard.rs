@@ -75,51 +75,92 @@ pub struct Shard {
     seen: IdSet,
 }
 
-impl Shard {
-    /// Lays out the words and indexes their pairs. A word of one byte has no pair and is left out.
-    pub fn new(words: &mut [Word]) -> Result<Shard> {
+/// Words laid out and their pairs indexed: a shard, or a part of one that another thread made.
+pub struct Part {
+    symbols: Vec<u32>,
+    regions: Vec<Region>,
+    counts: Vec<u64>,
+    writers: Vec<BoundaryWriter>,
+}
+
+impl Part {
+    /// A word of one byte has no pair and is left out.
+    pub fn new(words: &mut [Word]) -> Result<Part> {
         words.sort_unstable_by(|a, b| (a.owner, b.weight).cmp(&(b.owner, a.weight)));
         let words = || words.iter().filter(|word| word.ids.len() > 1);
-        let size = 1 + words().map(|word| word.ids.len() + 1).sum::<usize>();
-        if size >= SEPARATOR as usize {
-            return Err(Error::Invalid(format!(
-                "the distinct pre-tokens that are looked at together (of one language, or of all in a global phase and \
-                 where train text is measured) hold {size} bytes, more than the engine's limit of {SEPARATOR}: \
-                 prune the rarest, or give less text"
-            )));
-        }
-        let mut symbols = Vec::with_capacity(size);
-        let mut regions: Vec<Region> = Vec::new();
-        let mut seen = IdSet::default();
-        let mut counts = vec![0u64; 1 << 16];
-        let mut writers: Vec<BoundaryWriter> = Vec::new();
-        writers.resize_with(1 << 16, BoundaryWriter::default);
+        let size = words().map(|word| word.ids.len() + 1).sum::<usize>();
+        check_size(size)?;
+        let mut part = Part {
+            symbols: Vec::with_capacity(size + 1),
+            regions: Vec::new(),
+            counts: vec![0; 1 << 16],
+            writers: Vec::new(),
+        };
+        part.writers.resize_with(1 << 16, BoundaryWriter::default);
         for word in words() {
-            let last = regions.last().map(|region| (region.owner, region.weight));
+            let last = part.regions.last().map(|region| (region.owner, region.weight));
+            let start = part.symbols.len() as u32;
             if last != Some((word.owner, word.weight)) {
-                regions.push(Region { start: symbols.len() as u32, owner: word.owner, weight: word.weight });
+                part.regions.push(Region { start, owner: word.owner, weight: word.weight });
             }
-            symbols.push(SEPARATOR);
-            for (i, &id) in word.ids.iter().enumerate() {
-                if i > 0 {
-                    let slot = usize::from(word.ids[i - 1]) << 8 | usize::from(id);
-                    counts[slot] += word.weight;
-                    writers[slot].push(symbols.len() as u32);
-                }
-                seen.insert(u32::from(id));
-                symbols.push(u32::from(id));
+            part.symbols.push(SEPARATOR);
+            part.symbols.extend(word.ids.iter().map(|&id| u32::from(id)));
+            for (i, ids) in word.ids.windows(2).enumerate() {
+                let slot = usize::from(ids[0]) << 8 | usize::from(ids[1]);
+                part.counts[slot] += word.weight;
+                part.writers[slot].push(start + i as u32 + 2);
             }
         }
+        Ok(part)
+    }
+
+    /// Puts another part behind this one.
+    fn append(&mut self, other: Part) -> Result<()> {
+        check_size(self.symbols.len() + other.symbols.len())?;
+        let offset = self.symbols.len() as u32;
+        self.symbols.extend(other.symbols);
+        let moved = |region: Region| Region { start: region.start + offset, ..region };
+        self.regions.extend(other.regions.into_iter().map(moved));
+        for (slot, count) in other.counts.into_iter().enumerate() {
+            self.counts[slot] += count;
+        }
+        for (writer, behind) in self.writers.iter_mut().zip(other.writers) {
+            writer.append(&behind.finish(), offset);
+        }
+        Ok(())
+    }
+}
+
+/// Boundaries are 32-bit numbers, and the largest one marks the separator.
+fn check_size(symbols: usize) -> Result<()> {
+    let limit = SEPARATOR as usize - 1;
+    if symbols >= limit {
+        return Err(Error::Invalid(format!(
+            "the distinct pre-tokens that are looked at together (of one language, or of all in a global phase and \
+             where train text is measured) hold {symbols} bytes, more than the engine's limit of {limit}: \
+             prune the rarest, or give less text"
+        )));
+    }
+    Ok(())
+}
+
+impl Shard {
+    pub fn new(parts: Vec<Part>) -> Result<Shard> {
+        let mut parts = parts.into_iter();
+        let mut whole = parts.next().map_or_else(|| Part::new(&mut []), Ok)?;
+        for part in parts {
+            whole.append(part)?;
+        }
+        let Part { mut symbols, regions, counts, writers } = whole;
         symbols.push(SEPARATOR);
-        let pairs = writers
-            .into_iter()
-            .enumerate()
-            .filter(|(slot, _)| counts[*slot] > 0)
-            .map(|(slot, writer)| {
-                let key = pair((slot >> 8) as u32, (slot & 0xff) as u32);
-                (key, PairEntry { count: counts[slot], boundaries: writer.finish() })
-            })
-            .collect();
+        let mut seen = IdSet::default();
+        let mut pairs = FxHashMap::default();
+        for (slot, writer) in writers.into_iter().enumerate().filter(|(slot, _)| counts[*slot] > 0) {
+            let (left, right) = ((slot >> 8) as u32, (slot & 0xff) as u32);
+            seen.insert(left);
+            seen.insert(right);
+            pairs.insert(pair(left, right), PairEntry { count: counts[slot], boundaries: writer.finish() });
+        }
         Ok(Shard { symbols, regions, pairs, seen })
     }
 
@@ -468,6 +509,11 @@ impl BoundaryWriter {
             delta >>= 7;
         }
         self.bytes.push(delta as u8);
+    }
+
+    /// Another list behind this one, each of its boundaries moved by `offset`.
+    fn append(&mut self, behind: &Boundaries, offset: u32) {
+        behind.for_each(|boundary| self.push(boundary + offset));
     }
 
     fn finish(self) -> Boundaries {

@@ -56,6 +56,10 @@ impl Tokens {
 /// The ranks of a list of merges.
 pub struct Ranks {
     pairs: FxHashMap<u64, Merge>,
+    /// Which tokens are the left or the right part of any pair. Most are neither, and these few kilobytes stay in the
+    /// nearest cache, so most pairs that do not exist are known without a look at the map.
+    lefts: Bits,
+    rights: Bits,
     /// Of every two bytes: that is where merging starts, and a plain table is faster than a map.
     bytes: Box<[Merge]>,
 }
@@ -64,6 +68,7 @@ impl Ranks {
     /// `merges` are (left, right, new) in the order of their ranks; of equal pairs the first counts.
     pub fn new(merges: &[[u32; 3]], tokens: &Tokens, byte_ids: &[u32; 256]) -> Result<Self> {
         let mut pairs = FxHashMap::with_capacity_and_hasher(merges.len(), FxBuildHasher);
+        let (mut lefts, mut rights) = (Bits::new(tokens.len()), Bits::new(tokens.len()));
         for (rank, &[left, right, new]) in merges.iter().enumerate() {
             let fits = match (tokens.get(left), tokens.get(right), tokens.get(new)) {
                 (Some(left), Some(right), Some(new)) => {
@@ -76,12 +81,32 @@ impl Ranks {
                     "merge {rank} joins tokens {left} and {right} to token {new}, which is not the two joined"
                 )));
             }
+            lefts.set(left);
+            rights.set(right);
             pairs.entry(key(left, right)).or_insert(merge_of(rank as u32, new));
         }
         let of_bytes =
             |i: usize| pairs.get(&key(byte_ids[i >> 8], byte_ids[i & 0xFF])).copied().unwrap_or(NO_MERGE);
         let bytes = (0..1 << 16).map(of_bytes).collect();
-        Ok(Self { pairs, bytes })
+        Ok(Self { pairs, lefts, rights, bytes })
+    }
+}
+
+/// A set of ids.
+struct Bits(Box<[u64]>);
+
+impl Bits {
+    fn new(ids: usize) -> Self {
+        Self(vec![0; ids.div_ceil(64)].into())
+    }
+
+    fn set(&mut self, id: u32) {
+        self.0[id as usize / 64] |= 1 << (id % 64);
+    }
+
+    #[inline]
+    fn has(&self, id: u32) -> bool {
+        self.0[id as usize / 64] >> (id % 64) & 1 == 1
     }
 }
 
@@ -94,6 +119,9 @@ impl Pairs for Ranks {
 
     #[inline]
     fn merge(&self, left: u32, right: u32, _: usize, _: usize) -> Merge {
+        if !self.lefts.has(left) || !self.rights.has(right) {
+            return NO_MERGE;
+        }
         self.pairs.get(&key(left, right)).copied().unwrap_or(NO_MERGE)
     }
 

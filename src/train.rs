@@ -7,7 +7,7 @@
 
 use crate::choose::{Admission, Gate, Gauge, Queue, Server, Tokens, Window, byte_ranks};
 use crate::error::{Error, Result};
-use crate::shard::{Candidate, Merge, Scratch, Shard, Word, parts};
+use crate::shard::{Candidate, Merge, Part, Scratch, Shard, Word, parts};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
@@ -163,7 +163,8 @@ impl<'r, 't> Run<'r, 't> {
         }
         let pool = Pool { log: self.log, learners: self.build(texts)?, stop: AtomicBool::new(false) };
         std::thread::scope(|scope| {
-            for helper in 1..self.settings.threads.min(texts.len() + 1) {
+            // A single learner leaves nothing to do for helpers.
+            for helper in 1..self.settings.threads.min(pool.learners.len()) {
                 let (pool, capacity) = (&pool, self.scratch.capacity());
                 scope.spawn(move || pool.keep_up(helper, Scratch::new(capacity)));
             }
@@ -259,13 +260,13 @@ impl<'r, 't> Run<'r, 't> {
         order.sort_by_key(|&i| std::cmp::Reverse(size(&texts[i])));
         let next = AtomicUsize::new(0);
         let built: Vec<Mutex<Option<Result<Learner>>>> = texts.iter().map(|_| Mutex::new(None)).collect();
-        let floor = self.gate.floor();
+        let (floor, threads) = (self.gate.floor(), self.settings.threads);
         let interrupted = std::thread::scope(|scope| {
             let workers: Vec<_> = (0..self.settings.threads.clamp(1, texts.len()))
                 .map(|_| {
                     scope.spawn(|| {
                         while let Some(&i) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                            *lock(&built[i]) = Some(Learner::new(texts[i], floor));
+                            *lock(&built[i]) = Some(Learner::new(texts[i], floor, threads));
                         }
                     })
                 })
@@ -336,7 +337,12 @@ impl Scale {
         }
         let mut words: Vec<Word> =
             texts.iter().flat_map(|(owner, text, ids)| text.words(ids, *owner)).collect();
-        Ok(Scale { shard: Shard::new(&mut words)?, applied: 0, pending: Vec::new(), gauges })
+        Ok(Scale {
+            shard: Shard::new(vec![Part::new(&mut words)?])?,
+            applied: 0,
+            pending: Vec::new(),
+            gauges,
+        })
     }
 
     fn catch_up(&mut self, log: &Log, scratch: &mut Scratch) {
@@ -367,12 +373,20 @@ struct Learner {
 }
 
 impl Learner {
-    fn new(texts: &[Counted], floor: u64) -> Result<Learner> {
+    fn new(texts: &[Counted], floor: u64, threads: usize) -> Result<Learner> {
         let ranks = byte_ranks();
         let ids: Vec<Vec<u8>> = texts.iter().map(|text| ranked(text.bytes, &ranks)).collect();
-        let words = texts.iter().zip(&ids).flat_map(|(text, ids)| text.words(ids, 0));
-        let mut words: Vec<Word> = if texts.len() == 1 { words.collect() } else { summed(words) };
-        let shard = Shard::new(&mut words)?;
+        let words = || texts.iter().zip(&ids).flat_map(|(text, ids)| text.words(ids, 0));
+        let parts = if texts.len() == 1 {
+            vec![Part::new(&mut words().collect::<Vec<Word>>())]
+        } else {
+            std::thread::scope(|scope| {
+                let make = |part| move || Part::new(&mut summed(words(), part, threads));
+                let makers: Vec<_> = (0..threads).map(|part| scope.spawn(make(part))).collect();
+                makers.into_iter().map(|maker| maker.join().unwrap_or(Err(Error::Interrupted))).collect()
+            })
+        };
+        let shard = Shard::new(parts.into_iter().collect::<Result<_>>()?)?;
         let born = shard.candidates().filter(|candidate| candidate.count >= floor).collect();
         Ok(Learner { shard, applied: 0, pending: Vec::new(), floor, born, queue: Queue::default() })
     }
@@ -453,11 +467,14 @@ fn ranked(bytes: &[u8], ranks: &[u8; 256]) -> Vec<u8> {
     bytes.iter().map(|&byte| ranks[byte as usize]).collect()
 }
 
-/// Equal words of several languages become one, with their weights added.
-fn summed<'w>(words: impl Iterator<Item = Word<'w>>) -> Vec<Word<'w>> {
+/// Equal words of several languages become one, with their weights added: those of one part out of so many.
+fn summed<'w>(words: impl Iterator<Item = Word<'w>>, part: usize, parts: usize) -> Vec<Word<'w>> {
     let mut weights: FxHashMap<&[u8], u64> = FxHashMap::default();
     for word in words {
-        *weights.entry(word.ids).or_default() += word.weight;
+        let share: usize = word.ids.iter().map(|&id| usize::from(id)).sum();
+        if share % parts == part {
+            *weights.entry(word.ids).or_default() += word.weight;
+        }
     }
     weights.into_iter().map(|(ids, weight)| Word { ids, weight, owner: 0 }).collect()
 }

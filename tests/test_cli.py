@@ -88,6 +88,25 @@ def test_inspect(trained):
     assert "tam_Taml" in shown.stdout
 
 
+def test_table_of_tokens(trained, tmp_path):
+    import pyarrow.parquet as pq
+
+    counts = tmp_path / "counts.parquet"
+    assert pairity("count", DEV, "-o", counts).returncode == 0
+    done = pairity("inspect", trained, "--tokens", tmp_path / "tokens.parquet", "--counts", counts)
+    assert done.returncode == 0, done.stderr
+    table = pq.read_table(tmp_path / "tokens.parquet").to_pydict()
+    tokenizer = Tokenizer.load(trained)
+    assert len(table["id"]) == tokenizer.vocab_size
+    assert sum(table["in:tam_Taml"]) == tokenizer.count(sample.read("dev")["tam_Taml"]).sum()
+    learned = table["kind"].index("learned")
+    assert table["step"][learned] == 1
+    assert table["language"][learned] == tokenizer.trace["language"][1].as_py()
+    assert pairity("inspect", trained, "--tokens", tmp_path / "t.csv").returncode == 0
+    assert (tmp_path / "t.csv").read_text(encoding="utf-8").startswith('"id","bytes"')
+    assert "as .parquet or .csv" in pairity("inspect", trained, "--tokens", tmp_path / "t.xls").stderr
+
+
 def test_an_existing_tokenizer_is_not_replaced_unless_told(trained):
     before = (trained / "tokenizer.json").read_bytes()
     words = ["train", "--train", DEV, "--dev", DEV, "--vocab-size", 600, "-o", trained]

@@ -290,6 +290,7 @@ BAD = {
     "skip nobody": ({"skip": ["nope"]}, "nope.*no such language"),
     "skip all": ({"skip": list(WORDS)}, "nothing is left"),
     "threads": ({"threads": 0}, "threads"),
+    "far too many threads": ({"threads": 100_000}, "at most 1024"),
     "broken regex": ({"pretokenizer": r"\p{L}+("}, "regex|pattern"),
     "regex that drops text": ({"pretokenizer": r"[a-z]+"}, "drop"),
     "regex that matches nothing": ({"pretokenizer": r"(?!)x"}, "drop|match"),

@@ -16,7 +16,7 @@ from rich.table import Table
 
 from pairity import counts as counting
 from pairity import export as exporting
-from pairity import folder
+from pairity import folder, inspection
 from pairity.adapters import open_tokenizer
 from pairity.errors import PairityError, PairityWarning
 from pairity.evaluation import evaluate, tax
@@ -437,11 +437,24 @@ def print_training(tokenizer: Tokenizer) -> None:
         err.print(f"note: {note}", markup=False)
 
 
-@command("inspect", "pairity inspect tokenizer/")
+@command(
+    "inspect",
+    """
+    pairity inspect tokenizer/
+    pairity inspect tokenizer/ --tokens tokens.parquet --counts counts.parquet
+    """,
+)
 @click.argument("tokenizer", type=click.Path(path_type=Path))
-def inspect_command(tokenizer: Path) -> None:
+@click.option(
+    "--tokens", type=click.Path(path_type=Path), help="Write a row a token to a .parquet or .csv file."
+)
+@click.option("--counts", help="With --tokens: how often each occurs in the text of these counts.")
+def inspect_command(tokenizer: Path, tokens: Path | None, counts: str | None) -> None:
     """Show a tokenizer's settings, data, and who was served."""
     found = Tokenizer.load(tokenizer)
+    if tokens is not None:
+        inspection.write(found.table(None if counts is None else counting.Counts.load(counts)), tokens)
+        out.print(f"written: {tokens}", markup=False)
     record = found.record or {}
     out.print(repr(found), markup=False)
     for name in (

@@ -29,6 +29,8 @@ Progress = Callable[[int, int, str], None]  # bytes done, bytes in all, the lang
 # the blocks in work, is felt at once even with a slow user-given pattern.
 BLOCK_BYTES = 2 << 20
 
+MOST_THREADS = 1024
+
 
 @dataclass(frozen=True)
 class Block:
@@ -167,6 +169,8 @@ def thread_count(threads: int | None) -> int:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if threads < 1:
         raise PairityError(f"threads must be at least 1, not {threads}.")
+    if threads > MOST_THREADS:
+        raise PairityError(f"threads must be at most {MOST_THREADS}, not {threads}: more than cores only wait.")
     return threads
 
 

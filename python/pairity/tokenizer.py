@@ -210,7 +210,12 @@ class Tokenizer:
         byte string comes back. Lone surrogates in a `str` are an error, or with errors="replace" U+FFFD.
         """
         rules = self._rules(allowed_special, disallowed_special)
-        return self._run(lambda texts: self._encoder.encode(texts[0], **rules), [text], errors)
+        if errors != "strict":
+            return self._run(lambda texts: self._encoder.encode(texts[0], **rules), [text], errors)
+        try:  # the short way of `_run`, for many short texts
+            return self._encoder.encode(text, **rules)
+        except ValueError as error:
+            raise _explained(error) from None
 
     def encode_batch(
         self,
@@ -275,14 +280,9 @@ class Tokenizer:
             raise PairityError(f"errors must be 'strict' or 'replace', not {errors!r}.")
         try:
             return work(texts)
-        except UnicodeEncodeError as error:
-            if errors == "strict":
-                raise PairityError(
-                    f"the text has a lone surrogate (U+{ord(error.object[error.start]):04X} at character "
-                    f"{error.start}), which is no character. Pass errors='replace' to read it as U+FFFD."
-                ) from None
         except ValueError as error:
-            raise PairityError(str(error)) from None
+            if errors == "strict" or not isinstance(error, UnicodeEncodeError):
+                raise _explained(error) from None
         return self._run(work, [_without_surrogates(text) for text in texts], "strict")
 
     def _rules(self, allowed: SpecialChoice, disallowed: SpecialChoice) -> _Rules:
@@ -532,13 +532,14 @@ class Tokenizer:
             trace=None if self._trace is None else self._trace.slice(0, kept + 1),
         )
 
-    def table(self) -> pa.Table:
-        """One row a token: id, bytes, text (null if not whole characters), kind, and for learned ones the
-        merge that made it, the language it was learned for (null: for all together) and its count there
-        then."""
+    def table(self, counts: Mapping[str, Any] | None = None) -> pa.Table:
+        """One row a token: id, bytes, text (null if not whole characters), kind, and for learned ones the merge
+        that made it, the language it was learned for (null: for all together) and its count there then. With
+        `counts` (of `pairity.count`) also how often it occurs in the text of each language.
+        """
         from pairity import inspection
 
-        return inspection.table(self)
+        return inspection.table(self, counts)
 
     # ------------------------------------------------------------------ files and other libraries
 
@@ -729,6 +730,15 @@ def _threads(threads: int | None) -> int:
     if threads < 1:
         raise PairityError(f"threads must be 1 or more, not {threads}.")
     return threads
+
+
+def _explained(error: ValueError) -> PairityError:
+    if isinstance(error, UnicodeEncodeError):
+        return PairityError(
+            f"the text has a lone surrogate (U+{ord(error.object[error.start]):04X} at character "
+            f"{error.start}), which is no character. Pass errors='replace' to read it as U+FFFD."
+        )
+    return PairityError(str(error))
 
 
 def _without_surrogates(text: Text) -> Text:

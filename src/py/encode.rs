@@ -170,7 +170,8 @@ impl Encoder {
 }
 
 fn ids(encoder: &encode::Encoder, rules: Rules, text: Text, stop: &mut Stop) -> Result<Vec<u32>> {
-    let mut ids = Vec::new();
+    // About as many as most texts need, so that the list seldom grows.
+    let mut ids = Vec::with_capacity(text.bytes().len() / 3);
     encoder.encode(text, rules, stop, &mut |some| ids.extend_from_slice(some))?;
     Ok(ids)
 }

@@ -1,0 +1,419 @@
+"""Measure pairity and its peers, in one run on one machine, each in a process of its own.
+
+    python benches/bench.py                              everything (an hour or two; one peer takes 8 GB)
+    python benches/bench.py --suite parity classical     some of it; what the record has of others stays
+    python benches/bench.py --quick --skip-peers         does it work at all: writes nothing to docs/
+
+The record is docs/results/bench.json; the tables of the pages and docs/speed.svg are made from it.
+"""
+
+import argparse
+import contextlib
+import importlib.metadata
+import json
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import texts
+from figure import draw
+from report import print_tables, speed_table, suite_tables
+
+from pairity.pretokenizers import pattern_of
+
+ROOT = Path(__file__).resolve().parents[1]
+WORKERS = Path(__file__).with_name("workers.py")
+SUITES = ("parity", "classical", "count", "encode", "growth")
+PEERS = ("tokenizers", "ffbpe", "rustbpe", "fast-bpe-rs", "bpeasy", "sentencepiece", "tiktoken")
+PATTERN = pattern_of("gpt4o")
+NOT_THE_SAME_TASK = "characters, and cuts text by rules of its own"
+REPEAT_BELOW = 120.0  # seconds: what takes longer is steady enough to be run once
+
+Row = dict[str, Any]
+
+
+@dataclass
+class Bench:
+    """A run: what was asked, the texts, and the rows measured so far."""
+
+    options: argparse.Namespace
+    folder: Path
+    texts: texts.Texts
+    machine: dict[str, Any]
+    versions: dict[str, str]
+    earlier: dict[str, Any]
+    rows: list[Row] = field(default_factory=list)
+
+    def prepare(self, job: str, **details: Any) -> dict[str, str]:
+        """Make counts that are measured on, unmeasured; the job's details to read them."""
+        name = "-".join([job, *(str(value) for value in details.values() if isinstance(value, int))])
+        made = {"counts": f"{self.folder / name}.parquet", "dev_counts": f"{self.folder / name}-dev.parquet"}
+        if not Path(made["dev_counts"]).exists():
+            saved = {"save": made["counts"], "save_dev": made["dev_counts"]}
+            self.work({"job": job, "program": "pairity", "threads": self.options.threads} | saved | details)
+        return made
+
+    def counts(self) -> dict[str, str]:
+        return self.prepare("count", train=paths(self.texts.train), dev=paths(self.texts.dev))
+
+    def measure(self, case: str, job: str, program: str = "pairity", label: str = "", **details: Any) -> Row:
+        """Run a job and keep its row. Rows with the same `case` are compared with each other."""
+        details.setdefault("threads", self.options.threads)
+        row: Row = {"case": case, "program": label or program, "threads": details["threads"]}
+        row |= {name: details[name] for name in ("method", "merges") if name in details}
+        peer = program != "pairity"
+        if peer and self.options.skip_peers:
+            return row
+        module = program.partition(" ")[0]
+        if peer and module not in self.versions:
+            return row
+        show = f"{case}: {row['program']}"
+        if peer and (known := self.reused(row)):
+            say(f"{show}: {known['wall']:.2f} s (from an earlier run)")
+            # What it gave then was compared with the pairity of then, which says nothing of this one.
+            self.rows.append(known | {"reused": True, "same": "not compared again"})
+            return self.rows[-1]
+        tokens = self.folder / f"{len(self.rows)}.tokens"
+        runs: list[Row] = []
+        try:
+            while len(runs) < self.options.repeat and sum(run["wall"] for run in runs) < REPEAT_BELOW:
+                asked = {"job": job, "program": program, "tokens": str(tokens), "folder": str(self.folder)}
+                runs.append(self.work(asked | details))
+        except WorkError as error:
+            say(f"{show}: {error}")
+            self.rows.append(row | {"failed": str(error)})
+            return self.rows[-1]
+        middle = statistics.median_low([run["wall"] for run in runs])
+        row |= next(run for run in runs if run["wall"] == middle)
+        row["runs"] = [run["wall"] for run in runs]
+        if tokens.exists():
+            row["same"] = self.compare(case, details, row, tokens)
+        say(f"{show}: {row['wall']:.2f} s, {row['user']:.2f} s user, {row['memory'] / 1e6:,.0f} MB")
+        self.rows.append(row)
+        return row
+
+    def compare(self, case: str, details: dict[str, Any], row: Row, tokens: Path) -> str | None:
+        """What a peer gave against ours: in order for parity and ids, as a set for classical BPE."""
+        ours = self.folder / f"{case}.tokens"
+        if row["program"] == "pairity":
+            shutil.copy(tokens, ours)
+            return None
+        if not ours.exists():
+            return None
+        one, other = ours.read_text().split("\n"), tokens.read_text().split("\n")
+        if details.get("method") == "classical":
+            # Each trainer orders equal counts in its own way, and a tie may change what comes after it.
+            return f"{len(set(one) & set(other)):,} of {len(one):,} tokens"
+        same = sum(a == b for a, b in zip(one, other, strict=False))
+        return f"{same:,} of {len(one):,} {'merges' if 'method' in details else 'texts'}"
+
+    def reused(self, row: Row) -> Row | None:
+        """The same peer on the same texts and machine, from the record given with --reuse."""
+        for suite in self.earlier.get("suites", {}).values():
+            program = row["program"].partition(" ")[0]
+            like_now = (
+                self.earlier["machine"] == self.machine
+                and suite["texts"] == self.texts.what
+                and suite["versions"].get(program) == self.versions.get(program)
+            )
+            for known in suite["rows"] if like_now else ():
+                if "wall" in known and all(known.get(name) == value for name, value in row.items()):
+                    return dict(known)
+        return None
+
+    def work(self, job: dict[str, Any]) -> Row:
+        answer = self.folder / "answer.json"
+        answer.unlink(missing_ok=True)
+        environment = os.environ | {
+            "RAYON_NUM_THREADS": str(job["threads"]),
+            "TOKENIZERS_PARALLELISM": "true",
+        }
+        try:
+            ended = subprocess.run(
+                [sys.executable, "-W", "ignore", str(WORKERS)],
+                input=json.dumps(job | {"answer": str(answer), "pattern": PATTERN}),
+                text=True,
+                capture_output=True,
+                timeout=self.options.timeout,
+                env=environment,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise WorkError(f"not done after {self.options.timeout:,} s") from None
+        if ended.returncode or not answer.exists():
+            last = ended.stderr.strip().rsplit("\n", 1)[-1] or f"exit code {ended.returncode}"
+            raise WorkError(f"failed: {last[:200]}")
+        return dict(json.loads(answer.read_text()))
+
+
+class WorkError(RuntimeError):
+    """A worker that gave no answer, and why."""
+
+
+def parity(bench: Bench) -> None:
+    """Parity-aware training: from compressed text, and the merge loop alone."""
+    o = bench.options
+    files: dict[str, Any] = {"train": paths(bench.texts.train), "dev": paths(bench.texts.dev)}
+    files["method"] = "parity"
+    peer: Row = {}
+    for merges in sorted({o.merges, o.peer_merges}):
+        case = f"parity, {merges:,} merges, from .txt.gz"
+        bench.measure(case, "train", merges=merges, **files)
+        if merges == o.peer_merges:
+            peer = bench.measure(case, "train", "tokenizers", merges=merges, **files)
+    one: Row = {}
+    if "wall" in peer:
+        one = bench.measure("parity, 1 merge, from .txt.gz", "train", "tokenizers", merges=1, **files)
+    counts = bench.counts()
+    for merges in sorted({o.merges, o.peer_merges, 4 * o.merges}):
+        case = f"parity, {merges:,} merges, from counts"
+        bench.measure(case, "merge", merges=merges, method="parity", **counts)
+        if merges == o.peer_merges and "wall" in one:
+            bench.rows.append(loop_alone(case, peer, one))
+        label = "pairity, classical"
+        bench.measure(case, "merge", label=label, merges=merges, method="classical", **counts)
+
+
+def loop_alone(case: str, whole: Row, one: Row) -> Row:
+    """The merge loop of a trainer that takes no counts: its run less its run of one merge.
+
+    The peak of memory is that of its reading, so none is given; nor are seconds that noise made negative.
+    """
+    row = {
+        name: whole[name] for name in ("program", "threads", "method", "merges", "reused") if name in whole
+    }
+    loop = {name: whole[name] - one[name] for name in ("wall", "user")}
+    if loop["wall"] <= 0 or loop["user"] <= 0:
+        return row | {"case": case, "failed": "too short to tell from its run of 1 merge"}
+    return row | loop | {"case": case, "derived": "its run less its run of 1 merge"}
+
+
+def classical(bench: Bench) -> None:
+    """Classical training from plain text, and the merge loop alone where a peer has one."""
+    train = paths(bench.texts.plain(bench.folder / "plain"))
+    for merges in (bench.options.merges, 4 * bench.options.merges):
+        case = f"classical, {merges:,} merges, from plain text"
+        for program in ("pairity", *(peer for peer in PEERS if peer != "tiktoken")):
+            row = bench.measure(case, "train", program, merges=merges, method="classical", train=train)
+            if program == "sentencepiece" and "wall" in row:
+                row["same"] = NOT_THE_SAME_TASK
+        case = f"classical, {merges:,} merges, from counts"
+        bench.measure(case, "merge", merges=merges, method="classical", **bench.counts())
+        bench.measure(case, "merge", "ffbpe", merges=merges, method="classical", train=train)
+
+
+def count(bench: Bench) -> None:
+    """Counting pre-tokens, by threads."""
+    plain = paths(bench.texts.plain(bench.folder / "plain"))
+    for threads in sorted({1, bench.options.threads}):
+        case = f"count plain text, {threads} thread{'s' * (threads > 1)}"
+        ours = bench.measure(case, "count", threads=threads, train=plain)
+        other = bench.measure(case, "count", "ffbpe", threads=threads, train=plain)
+        if "wall" in other and "wall" in ours:
+            same = all(other[name] == ours[name] for name in ("words", "pretokens"))
+            other["same"] = "same counts" if same else f"{other['words']:,} words, ours {ours['words']:,}"
+        case = f"count .txt.gz, {threads} thread{'s' * (threads > 1)}"
+        bench.measure(case, "count", threads=threads, train=paths(bench.texts.train))
+
+
+def encode(bench: Bench) -> None:
+    """Encoding the test text with one tokenizer in several programs, on one thread."""
+    merges = 4 * bench.options.merges
+    tokenizer = bench.folder / "tokenizer"
+    files = {"train": paths(bench.texts.train), "dev": paths(bench.texts.dev)}
+    training = {"job": "train", "program": "pairity", "method": "parity", "merges": merges} | files
+    bench.work(training | {"threads": bench.options.threads, "save": str(tokenizer)})
+    case = f"encode, {merges:,} merges, 1 thread"
+    test: dict[str, Any] = {"test": paths(bench.texts.test), "tokenizer": str(tokenizer), "threads": 1}
+    for program in ("pairity", "tiktoken", "tokenizers", "tokenizers (fast)"):
+        bench.measure(case, "encode", program, **test)
+
+
+def growth(bench: Bench) -> None:
+    """How the parity merge loop grows with words, languages, merges and threads."""
+    o = bench.options
+
+    def grow(what: str, value: int, **details: Any) -> None:
+        job = {"merges": o.merges, "method": "parity"} | details
+        row = bench.measure(f"growth with {what}: {value:,}", "merge", **job)
+        row["grows"], row["value"] = what, value
+
+    for times in (1, 2, 4, 8):
+        made = bench.prepare("make_words", words=o.words * times // 8, languages=min(30, 4 * o.languages))
+        grow("distinct words", o.words * times // 8, **made)
+    files = {"train": paths(bench.texts.train), "dev": paths(bench.texts.dev)}
+    for languages in (2, 4) if o.quick else (10, 30, 60, 200):
+        grow("languages", languages, **bench.prepare("cut", languages=languages, **files))
+    for merges in (o.merges * times // 4 for times in (1, 2, 4, 8, 16, 32)):
+        grow("merges", merges, **bench.counts() | {"merges": merges})
+    for threads in sorted({1, o.threads}):
+        grow("threads", threads, **bench.counts() | {"threads": threads})
+
+
+def paths(files: dict[str, Path]) -> dict[str, str]:
+    return {language: str(path) for language, path in files.items()}
+
+
+def say(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)
+
+
+def machine() -> dict[str, Any]:
+    """What a reader must know to judge the numbers."""
+    model = platform.processor() or platform.machine()
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                model = line.partition(":")[2].strip()
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return {
+        "cpu": model,
+        "cores": cores,
+        "memory_gb": round(memory / 2**30, 1),
+        "os": f"{platform.system()} {platform.release().partition('-')[0]} {platform.machine()}",
+        "python": platform.python_version(),
+    }
+
+
+def installed() -> dict[str, str]:
+    """Program -> version, of those that are here."""
+    found = {}
+    for program in ("pairity", *PEERS):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[program] = importlib.metadata.version(program)
+    return found
+
+
+def command(options: argparse.Namespace, default: argparse.Namespace) -> str:
+    """The command to run again, without the paths of this machine."""
+    parts = ["python benches/bench.py"]
+    for name, value in vars(options).items():
+        if name in ("data", "root", "reuse", "timeout") or value == getattr(default, name):
+            continue
+        words = " ".join(value) if isinstance(value, list) else value
+        parts.append(f"--{name.replace('_', '-')}" + ("" if value is True else f" {words}"))
+    return " ".join(parts)
+
+
+def parse(arguments: list[str] | None) -> tuple[argparse.Namespace, str]:
+    parser = argparse.ArgumentParser(description="Measure pairity and its peers in one run.")
+    parser.add_argument("--suite", nargs="+", choices=SUITES, default=list(SUITES), help="what to measure")
+    parser.add_argument("--quick", action="store_true", help="tiny texts; writes to target/bench, not docs/")
+    parser.add_argument("--languages", type=int, help="how many of the paper's 30 (quick: 3)")
+    parser.add_argument("--lines", type=int, help="only so many lines of each language (quick: 1000)")
+    parser.add_argument("--merges", type=int, help="32000, and 4 times that for the large runs (quick: 300)")
+    parser.add_argument("--peer-merges", type=int, help="for ParityBpeTrainer (default: as --merges)")
+    parser.add_argument(
+        "--words", type=int, help="distinct words of the largest growth run (default: 10 million)"
+    )
+    parser.add_argument("--threads", type=int, default=machine()["cores"], help="default: all cores")
+    parser.add_argument("--repeat", type=int, default=1, help="runs of each job; the middle one counts")
+    parser.add_argument("--skip-peers", action="store_true", help="measure pairity alone")
+    parser.add_argument(
+        "--reuse", type=Path, metavar="FILE", help="take peers from an earlier bench.json if it fits"
+    )
+    parser.add_argument("--timeout", type=int, default=7200, help="seconds for one job")
+    parser.add_argument(
+        "--data", type=Path, help="folder with train/ and flores200/ (default: ../shared/data)"
+    )
+    parser.add_argument(
+        "--made-up", action="store_true", help="the embedded sample and made-up words as text"
+    )
+    parser.add_argument("--root", type=Path, help="where docs/ is written (default: this checkout)")
+    options = parser.parse_args(arguments)
+    made_by = command(options, parser.parse_args([]))
+    for name, usual, quick in (
+        ("languages", 30, 3),
+        ("lines", None, 1000),
+        ("merges", 32_000, 300),
+        ("words", 10_000_000, 16_000),
+    ):
+        if getattr(options, name) is None:
+            setattr(options, name, quick if options.quick else usual)
+    options.peer_merges = options.peer_merges or options.merges
+    options.root = options.root or (ROOT / "target" / "bench" if options.quick else ROOT)
+    return options, made_by
+
+
+def choose_texts(options: argparse.Namespace, folder: Path) -> texts.Texts:
+    data = options.data or ROOT.parent / "shared" / "data"
+    if options.made_up or (options.data is None and not data.exists()):
+        return texts.made_up(options.languages, options.lines or 200_000, folder / "made-up")
+    return texts.real(data, options.languages, options.lines, folder / "real")
+
+
+def write(record: dict[str, Any], root: Path) -> None:
+    """The record, the tables made from it, and the figure."""
+    results = root / "docs" / "results"
+    results.mkdir(parents=True, exist_ok=True)
+    (results / "bench.json").write_text(
+        json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
+    for old in results.glob("bench-*.json"):
+        old.unlink()
+    tables = suite_tables(record) | {"speed": speed_table(record)}
+    for name, table in tables.items():
+        if table["rows"]:
+            text = json.dumps(table, indent=1, ensure_ascii=False) + "\n"
+            (results / f"{name}.json").write_text(text, encoding="utf-8")
+    (root / "docs" / "speed.svg").write_text(draw(record), encoding="utf-8")
+
+
+def fill_pages(root: Path) -> None:
+    for page in ("README.md", "docs/benchmarks.md"):
+        if not (root / page).exists():
+            shutil.copy(ROOT / page, root / page)
+    subprocess.run([sys.executable, str(ROOT / "docs" / "tables.py"), "--root", str(root)], check=True)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options, made_by = parse(arguments)
+    here, versions = machine(), installed()
+    record_file = options.root / "docs" / "results" / "bench.json"
+    record: dict[str, Any] = json.loads(record_file.read_text()) if record_file.exists() else {}
+    if record.get("machine") != here:
+        if record:
+            say("the record is of another machine: it is begun anew.")
+        record = {"machine": here, "suites": {}}
+    earlier = json.loads(options.reuse.read_text()) if options.reuse else {}
+    if earlier and earlier["machine"] != here:
+        raise SystemExit(f"{options.reuse} was made on another machine: {earlier['machine']}")
+    skipped = [] if options.skip_peers else [peer for peer in PEERS if peer not in versions]
+    for peer in skipped:
+        say(f"{peer} is not installed and is left out: pip install {peer}")
+    with tempfile.TemporaryDirectory(prefix="pairity-bench-") as temporary:
+        folder = Path(temporary)
+        chosen = choose_texts(options, folder)
+        say(f"{here['cpu']}, {here['cores']} cores, {here['memory_gb']} GB, {here['os']}; {chosen.what}")
+        for suite in options.suite:
+            bench = Bench(options, folder, chosen, here, versions, earlier)
+            load = os.getloadavg()[0]
+            globals()[suite](bench)
+            record["suites"][suite] = {
+                "made_by": made_by,
+                "date": time.strftime("%Y-%m-%d"),
+                "load_before": round(load, 2),
+                "texts": chosen.what,
+                "versions": versions,
+                "skipped": skipped,
+                "rows": bench.rows,
+            }
+            # After each suite, so that a later one that fails does not lose this one.
+            write(record, options.root)
+    fill_pages(options.root)
+    print_tables(record, options.suite)
+    say(f"written: {record_file}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
