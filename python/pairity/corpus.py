@@ -170,7 +170,9 @@ def thread_count(threads: int | None) -> int:
     if threads < 1:
         raise PairityError(f"threads must be at least 1, not {threads}.")
     if threads > MOST_THREADS:
-        raise PairityError(f"threads must be at most {MOST_THREADS}, not {threads}: more than cores only wait.")
+        raise PairityError(
+            f"threads must be at most {MOST_THREADS}, not {threads}: more than cores only wait."
+        )
     return threads
 
 
