@@ -83,6 +83,7 @@ fn learn(counted: &Languages, global_merges: usize) -> Result<Vec<Step>> {
         admission: Admission { min_frequency: 0, max_token_length: usize::MAX, whole_characters: false },
         threads: 1,
         known: Vec::new(),
+        known_exhausted: Vec::new(),
     };
     Ok(train(&languages, &settings, &mut |_| true)?.steps)
 }

@@ -4,7 +4,7 @@ use crate::choose::{Admission, Window};
 use crate::counts;
 use crate::error::{Error, Result};
 use crate::split::{PRESETS, Pretokenizer};
-use crate::train::{Counted, Goal, Language, Measure, Settings, Step, train as learn};
+use crate::train::{Counted, Goal, Language, Measure, Settings, Step, Trained, train as learn};
 use crate::unicode::UNICODE_VERSION;
 use pyo3::buffer::{Element, PyBuffer, PyUntypedBuffer};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
@@ -112,7 +112,7 @@ type TrainedColumns<'py> = (Columns<'py>, Bound<'py, PyBytes>, Bound<'py, PyByte
 
 #[pyfunction]
 #[pyo3(signature = (languages, *, merges=None, tokens=None, global_merges=None, window=None, min_frequency=0,
-    max_token_length=None, whole_characters=false, threads=1, known=None, tick=None, checkpoint=None,
+    max_token_length=None, whole_characters=false, threads=1, known=None, known_exhausted=Vec::new(), tick=None, checkpoint=None,
     checkpoint_seconds=60.0))]
 #[allow(clippy::too_many_arguments)]
 fn train<'py>(
@@ -127,6 +127,7 @@ fn train<'py>(
     whole_characters: bool,
     threads: usize,
     known: Option<StepBuffers>,
+    known_exhausted: Vec<(usize, usize)>,
     tick: Option<Py<PyAny>>,
     checkpoint: Option<Py<PyAny>>,
     checkpoint_seconds: f64,
@@ -146,6 +147,9 @@ fn train<'py>(
         })
         .collect::<PyResult<_>>()?;
     let known = known.map_or(Ok(Vec::new()), |known| known.steps(given.len()))?;
+    if known_exhausted.iter().any(|&(language, _)| language >= given.len()) {
+        return Err(PyValueError::new_err("known_exhausted names a language that is not there"));
+    }
     let settings = Settings {
         goal,
         global_merges: global_merges.unwrap_or(usize::MAX),
@@ -157,12 +161,14 @@ fn train<'py>(
         },
         threads: threads.max(1),
         known,
+        known_exhausted,
     };
 
     let mut raised: Option<PyErr> = None;
     let mut last_checkpoint = Instant::now();
     let interval = Duration::try_from_secs_f64(checkpoint_seconds).unwrap_or(Duration::MAX);
-    let mut on_tick = |steps: &[Step]| {
+    let mut on_tick = |so_far: &Trained| {
+        let steps = &so_far.steps;
         let heard = Python::attach(|py| {
             py.check_signals()?;
             if let (Some(tick), Some(last)) = (&tick, steps.last()) {
@@ -172,7 +178,7 @@ fn train<'py>(
                 && last_checkpoint.elapsed() >= interval
             {
                 last_checkpoint = Instant::now();
-                checkpoint.call1(py, (columns(py, steps),))?;
+                checkpoint.call1(py, (columns(py, steps), so_far.exhausted.clone()))?;
             }
             Ok(())
         });

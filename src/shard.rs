@@ -18,6 +18,7 @@
 use crate::error::{Error, Result};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry as MapEntry;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const SEPARATOR: u32 = u32::MAX;
 
@@ -85,7 +86,7 @@ pub struct Part {
 
 impl Part {
     /// A word of one byte has no pair and is left out.
-    pub fn new(words: &mut [Word]) -> Result<Part> {
+    pub fn new(words: &mut [Word], stop: &AtomicBool) -> Result<Part> {
         words.sort_unstable_by(|a, b| (a.owner, b.weight).cmp(&(b.owner, a.weight)));
         let words = || words.iter().filter(|word| word.ids.len() > 1);
         let size = words().map(|word| word.ids.len() + 1).sum::<usize>();
@@ -97,7 +98,10 @@ impl Part {
             writers: Vec::new(),
         };
         part.writers.resize_with(1 << 16, BoundaryWriter::default);
-        for word in words() {
+        for (i, word) in words().enumerate() {
+            if i % 4096 == 0 && stop.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
+            }
             let last = part.regions.last().map(|region| (region.owner, region.weight));
             let start = part.symbols.len() as u32;
             if last != Some((word.owner, word.weight)) {
@@ -147,7 +151,7 @@ fn check_size(symbols: usize) -> Result<()> {
 impl Shard {
     pub fn new(parts: Vec<Part>) -> Result<Shard> {
         let mut parts = parts.into_iter();
-        let mut whole = parts.next().map_or_else(|| Part::new(&mut []), Ok)?;
+        let mut whole = parts.next().map_or_else(|| Part::new(&mut [], &AtomicBool::new(false)), Ok)?;
         for part in parts {
             whole.append(part)?;
         }

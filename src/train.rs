@@ -57,8 +57,9 @@ pub struct Settings {
     pub window: Option<Window>,
     pub admission: Admission,
     pub threads: usize,
-    /// Merges known beforehand, and whom each served: where an earlier run left off.
+    /// Merges known beforehand and whom each served, and who had run out by then: where an earlier run left off.
     pub known: Vec<Step>,
+    pub known_exhausted: Vec<(usize, usize)>,
 }
 
 /// One line of the trace.
@@ -79,8 +80,8 @@ pub struct Trained {
     pub exhausted: Vec<(usize, usize)>,
 }
 
-/// Called about every 50 ms on the calling thread with the steps so far; `false` stops the training.
-pub type Tick<'t> = dyn FnMut(&[Step]) -> bool + 't;
+/// Called about every 50 ms on the calling thread with what is learned so far; `false` stops the training.
+pub type Tick<'t> = dyn FnMut(&Trained) -> bool + 't;
 
 pub fn train(languages: &[Language], settings: &Settings, tick: &mut Tick) -> Result<Trained> {
     if languages.is_empty() {
@@ -91,6 +92,10 @@ pub fn train(languages: &[Language], settings: &Settings, tick: &mut Tick) -> Re
     run.snapshot();
     for &step in &settings.known {
         run.append(step)?;
+        run.breathe()?;
+    }
+    for &(language, step) in &settings.known_exhausted {
+        run.retire(language, step);
     }
     let trains: Vec<Counted> = languages.iter().map(|language| language.train).collect();
     if run.result.steps.len() < settings.global_merges {
@@ -114,8 +119,7 @@ enum Serve {
 /// A training run: everything that the calling thread alone touches.
 struct Run<'r, 't> {
     settings: &'r Settings,
-    tick: &'r mut Tick<'t>,
-    last_tick: Instant,
+    breath: Breath<'r, 't>,
     tokens: Tokens,
     log: &'r Log,
     gate: Gate,
@@ -135,15 +139,16 @@ impl<'r, 't> Run<'r, 't> {
         // Each merge shortens the train text, so there cannot be more than it has bytes, whatever is asked for.
         let possible = languages.iter().map(|language| language.train.bytes.len()).sum();
         let capacity = 256 + settings.known.len() + settings.goal.size().min(possible);
+        let mut breath = Breath { tick, last: Instant::now() };
+        let scale = breath.during(&Trained::default(), |stop| Scale::new(languages, stop))?;
         Ok(Run {
             settings,
-            tick,
-            last_tick: Instant::now(),
+            breath,
             tokens: Tokens::bytes(),
             log,
             gate: Gate::new(settings.admission),
             server: Server::new(languages.len(), settings.window),
-            scale: Scale::new(languages)?,
+            scale,
             scratch: Scratch::new(capacity),
             result: Trained::default(),
         })
@@ -161,7 +166,9 @@ impl<'r, 't> Run<'r, 't> {
         if self.reached() {
             return Ok(());
         }
-        let pool = Pool { log: self.log, learners: self.build(texts)?, stop: AtomicBool::new(false) };
+        let (floor, threads) = (self.gate.floor(), self.settings.threads);
+        let learners = self.breath.during(&self.result, |stop| build(texts, floor, threads, stop))?;
+        let pool = Pool { log: self.log, learners, stop: AtomicBool::new(false) };
         std::thread::scope(|scope| {
             // A single learner leaves nothing to do for helpers.
             for helper in 1..self.settings.threads.min(pool.learners.len()) {
@@ -185,10 +192,7 @@ impl<'r, 't> Run<'r, 't> {
                         let (left, right) = parts(best.pair);
                         self.append(Step { left, right, served, count: best.count })?;
                     }
-                    (None, Some(language)) => {
-                        self.server.retire(language);
-                        self.result.exhausted.push((language, self.result.steps.len()));
-                    }
+                    (None, Some(language)) => self.retire(language, self.result.steps.len()),
                     (None, None) => break,
                 }
                 self.breathe()?;
@@ -203,6 +207,11 @@ impl<'r, 't> Run<'r, 't> {
             self.breathe()?;
         }
         Ok(learner.best(&self.tokens, &self.gate))
+    }
+
+    fn retire(&mut self, language: usize, step: usize) {
+        self.server.retire(language);
+        self.result.exhausted.push((language, step));
     }
 
     fn append(&mut self, step: Step) -> Result<()> {
@@ -244,51 +253,65 @@ impl<'r, 't> Run<'r, 't> {
     }
 
     fn breathe(&mut self) -> Result<()> {
-        if self.last_tick.elapsed() >= Duration::from_millis(50) {
-            self.last_tick = Instant::now();
-            if !(self.tick)(&self.result.steps) {
+        self.breath.now(&self.result)
+    }
+}
+
+/// Lets the caller hear and interrupt, on its own thread.
+struct Breath<'r, 't> {
+    tick: &'r mut Tick<'t>,
+    last: Instant,
+}
+
+impl Breath<'_, '_> {
+    fn now(&mut self, so_far: &Trained) -> Result<()> {
+        if self.last.elapsed() >= Duration::from_millis(50) {
+            self.last = Instant::now();
+            if !(self.tick)(so_far) {
                 return Err(Error::Interrupted);
             }
         }
         Ok(())
     }
 
-    /// Builds the learners on all threads, the largest text first.
-    fn build(&mut self, texts: &[&[Counted]]) -> Result<Vec<Mutex<Learner>>> {
-        let size = |text: &&[Counted]| text.iter().map(|counted| counted.bytes.len()).sum::<usize>();
-        let mut order: Vec<usize> = (0..texts.len()).collect();
-        order.sort_by_key(|&i| std::cmp::Reverse(size(&texts[i])));
-        let next = AtomicUsize::new(0);
-        let built: Vec<Mutex<Option<Result<Learner>>>> = texts.iter().map(|_| Mutex::new(None)).collect();
-        let (floor, threads) = (self.gate.floor(), self.settings.threads);
-        let interrupted = std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..self.settings.threads.clamp(1, texts.len()))
-                .map(|_| {
-                    scope.spawn(|| {
-                        while let Some(&i) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                            *lock(&built[i]) = Some(Learner::new(texts[i], floor, threads));
-                        }
-                    })
-                })
-                .collect();
-            while workers.iter().any(|worker| !worker.is_finished()) {
-                std::thread::sleep(Duration::from_millis(1));
-                if let Err(stop) = self.breathe() {
-                    next.store(texts.len(), Ordering::Relaxed);
-                    return Err(stop);
-                }
+    /// Does long work on another thread, which must end soon after it is told to stop.
+    fn during<T: Send>(
+        &mut self,
+        so_far: &Trained,
+        work: impl FnOnce(&AtomicBool) -> Result<T> + Send,
+    ) -> Result<T> {
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let _stop_work = StopOnDrop(&stop);
+            let worker = scope.spawn(|| work(&stop));
+            while !worker.is_finished() {
+                std::thread::sleep(Duration::from_micros(200));
+                self.now(so_far)?;
             }
-            Ok(())
-        });
-        interrupted?;
-        built
-            .into_iter()
-            .map(|slot| match slot.into_inner().unwrap_or_else(PoisonError::into_inner) {
-                Some(learner) => learner.map(Mutex::new),
-                None => Err(Error::Interrupted),
-            })
-            .collect()
+            worker.join().unwrap_or(Err(Error::Interrupted))
+        })
     }
+}
+
+/// Builds the learners on all threads, the largest text first.
+fn build(texts: &[&[Counted]], floor: u64, threads: usize, stop: &AtomicBool) -> Result<Vec<Mutex<Learner>>> {
+    let size = |text: &&[Counted]| text.iter().map(|counted| counted.bytes.len()).sum::<usize>();
+    let mut order: Vec<usize> = (0..texts.len()).collect();
+    order.sort_by_key(|&i| std::cmp::Reverse(size(&texts[i])));
+    let next = AtomicUsize::new(0);
+    let built: Vec<Mutex<Result<Learner>>> =
+        texts.iter().map(|_| Mutex::new(Err(Error::Interrupted))).collect();
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(texts.len()) {
+            scope.spawn(|| {
+                while let Some(&i) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    *lock(&built[i]) = Learner::new(texts[i], floor, threads, stop);
+                }
+            });
+        }
+    });
+    let finished = |slot: Mutex<Result<Learner>>| slot.into_inner().unwrap_or_else(PoisonError::into_inner);
+    built.into_iter().map(|slot| finished(slot).map(Mutex::new)).collect()
 }
 
 /// The merges so far. Only the calling thread appends.
@@ -320,7 +343,7 @@ struct Scale {
 }
 
 impl Scale {
-    fn new(languages: &[Language]) -> Result<Scale> {
+    fn new(languages: &[Language], stop: &AtomicBool) -> Result<Scale> {
         let ranks = byte_ranks();
         let mut gauges = Vec::new();
         let mut texts = Vec::new();
@@ -338,7 +361,7 @@ impl Scale {
         let mut words: Vec<Word> =
             texts.iter().flat_map(|(owner, text, ids)| text.words(ids, *owner)).collect();
         Ok(Scale {
-            shard: Shard::new(vec![Part::new(&mut words)?])?,
+            shard: Shard::new(vec![Part::new(&mut words, stop)?])?,
             applied: 0,
             pending: Vec::new(),
             gauges,
@@ -361,6 +384,9 @@ impl Scale {
     }
 }
 
+/// Into how many parts a text is cut to be laid out by several threads: each walks all words and takes 2.5 MB.
+const MOST_PARTS: usize = 16;
+
 /// A text to learn from, with the queue of its pairs.
 struct Learner {
     shard: Shard,
@@ -373,16 +399,17 @@ struct Learner {
 }
 
 impl Learner {
-    fn new(texts: &[Counted], floor: u64, threads: usize) -> Result<Learner> {
+    fn new(texts: &[Counted], floor: u64, threads: usize, stop: &AtomicBool) -> Result<Learner> {
         let ranks = byte_ranks();
         let ids: Vec<Vec<u8>> = texts.iter().map(|text| ranked(text.bytes, &ranks)).collect();
         let words = || texts.iter().zip(&ids).flat_map(|(text, ids)| text.words(ids, 0));
         let parts = if texts.len() == 1 {
-            vec![Part::new(&mut words().collect::<Vec<Word>>())]
+            vec![Part::new(&mut words().collect::<Vec<Word>>(), stop)]
         } else {
+            let number = threads.min(MOST_PARTS);
             std::thread::scope(|scope| {
-                let make = |part| move || Part::new(&mut summed(words(), part, threads));
-                let makers: Vec<_> = (0..threads).map(|part| scope.spawn(make(part))).collect();
+                let make = |part| move || Part::new(&mut summed(words(), part, number), stop);
+                let makers: Vec<_> = (0..number).map(|part| scope.spawn(make(part))).collect();
                 makers.into_iter().map(|maker| maker.join().unwrap_or(Err(Error::Interrupted))).collect()
             })
         };

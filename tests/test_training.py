@@ -186,7 +186,7 @@ def test_resume_gives_what_one_run_gives(tmp_path, lines):
 
     def killed(*arguments, **options):
         cut = original(*arguments, **options | {"merges": 400, "checkpoint": None})
-        options["checkpoint"](cut[0])
+        options["checkpoint"](cut[0], cut[3])
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
@@ -262,7 +262,33 @@ def test_reserved_and_padded(lines):
     assert len(tokenizer.special_tokens) == 1 + 2 + 24
 
 
+def test_resume_remembers_who_ran_out(tmp_path):
+    """tel has three pairs; it runs out long before the run is cut."""
+    from pairity import _core
+
+    settings = {"num_merges": 14, "min_frequency": 1, "dev": DEV}
+    with pytest.warns(PairityWarning, match="ran out"):
+        whole = learn(WORDS | {"tel": {" త": 3}}, **settings)
+    original = _core.train
+
+    def killed(*arguments, **options):
+        cut = original(*arguments, **options | {"merges": 12, "checkpoint": None})
+        options["checkpoint"](cut[0], cut[3])
+        raise KeyboardInterrupt
+
+    path = tmp_path / "c.parquet"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_core, "train", killed)
+        with pytest.raises(KeyboardInterrupt):
+            learn(WORDS | {"tel": {" త": 3}}, **settings, checkpoint=path)
+    with pytest.warns(PairityWarning, match="ran out"):
+        resumed = learn(WORDS | {"tel": {" త": 3}}, **settings, checkpoint=path, resume=True)
+    assert whole.record["exhausted"]["tel"] < 12
+    assert resumed.record["exhausted"] == whole.record["exhausted"]
+
+
 BAD = {
+    "more global merges than merges": ({"method": Parity(global_merges=13)}, "only 12 are to be learned"),
     "no dev text": (
         {"dev": {k: v for k, v in DEV.items() if k != "tel"}},
         "no dev text for 'tel'.*--ratio tel=.*--skip tel",

@@ -125,8 +125,9 @@ def train(
     whole_characters: bool = False,
     threads: int = 1,
     known: _Columns | None = None,
+    known_exhausted: Sequence[tuple[int, int]] = ...,
     tick: Callable[[int, int | None], object] | None = None,
-    checkpoint: Callable[[list[bytes]], object] | None = None,
+    checkpoint: Callable[[list[bytes], list[tuple[int, int]]], object] | None = None,
     checkpoint_seconds: float = 60.0,
 ) -> tuple[list[bytes], bytes, bytes, list[tuple[int, int]]]:
     """Learn merges -> columns of the steps, the snapshots' steps and token counts, who ran out when."""

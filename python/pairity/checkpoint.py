@@ -1,6 +1,6 @@
 """The merges so far, on disk, so that a killed run can go on.
 
-The state of a run is its list of merges and nothing else: to resume is to apply them again.
+The state of a run is its list of merges, and who had run out of pairs by then: to resume is to apply them again.
 """
 
 import hashlib
@@ -17,6 +17,10 @@ from pairity.errors import PairityError
 
 FIELDS = {"left": "<u4", "right": "<u4", "served": "<i4", "count": "<u8"}
 FINGERPRINT = b"pairity fingerprint"
+EXHAUSTED = b"pairity exhausted"
+
+Steps = tuple[Any, Any, Any, Any]
+Exhausted = Sequence[tuple[int, int]]
 
 
 def fingerprint(settings: Any) -> str:
@@ -31,12 +35,13 @@ class Checkpoint:
         self.path = path
         self.fingerprint = fingerprint
 
-    def save(self, columns: Sequence[bytes]) -> None:
+    def save(self, columns: Sequence[bytes], exhausted: Exhausted) -> None:
         arrays = {
             name: pa.array(np.frombuffer(column, kind))
             for (name, kind), column in zip(FIELDS.items(), columns, strict=True)
         }
-        table = pa.table(arrays).replace_schema_metadata({FINGERPRINT: self.fingerprint})
+        metadata = {FINGERPRINT: self.fingerprint, EXHAUSTED: json.dumps(exhausted)}
+        table = pa.table(arrays).replace_schema_metadata(metadata)
         unfinished = self.path.with_name(self.path.name + ".unfinished")
         self.path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -45,8 +50,8 @@ class Checkpoint:
         finally:  # Ctrl-C may come while it is written
             unfinished.unlink(missing_ok=True)
 
-    def load(self) -> tuple[Any, ...] | None:
-        """The steps of a run with the same settings and text; None where there is none to go on with."""
+    def load(self) -> tuple[Steps, Exhausted] | None:
+        """The state of a run with the same settings and text; None where there is none to go on with."""
         if not self.path.exists():
             return None
         try:
@@ -58,7 +63,9 @@ class Checkpoint:
                 f"{self.path} is of a run with other settings or other text: "
                 "give the same ones to resume it, or delete it to start anew."
             )
-        return tuple(table[name].to_numpy().astype(kind) for name, kind in FIELDS.items())
+        left, right, served, count = (table[name].to_numpy().astype(kind) for name, kind in FIELDS.items())
+        exhausted = json.loads(table.schema.metadata[EXHAUSTED])
+        return (left, right, served, count), [(language, step) for language, step in exhausted]
 
     def remove(self) -> None:
         self.path.unlink(missing_ok=True)

@@ -195,3 +195,10 @@ def write(files: Mapping[str, Writer], target: Path, *, force: bool, stale: tupl
             (target / name).unlink(missing_ok=True)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _umask() -> int:
+    """Which rights new files shall lack; it can only be read by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

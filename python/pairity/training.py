@@ -100,6 +100,11 @@ def train(
         raise PairityError(f"min_frequency is {min_frequency}: it cannot be negative.")
     if max_token_length is not None and max_token_length < 2:
         raise PairityError(f"max_token_length is {max_token_length}: a merge makes at least 2 bytes.")
+    if isinstance(method, Parity) and method.first_parity_merge(budget) > budget:
+        raise PairityError(
+            f"global_merges is {method.global_merges}, but only {budget} are to be learned: give fewer, or take the "
+            "classical method."
+        )
     workers = thread_count(threads)
     named = names(resolve(train))
     wanted = None if named is None else without(named, list(skip))
@@ -159,9 +164,12 @@ def train(
         keeper = (
             None
             if checkpoint is None
-            else Checkpoint(Path(checkpoint), fingerprint([settings, texts, budget]))
+            else Checkpoint(
+                Path(checkpoint), fingerprint([settings, texts, budget, first[0].tolist(), first[1].tolist()])
+            )
         )
-        resumed = keeper.load() if keeper and resume else None
+        saved = keeper.load() if keeper and resume else None
+        known, known_exhausted = saved or (first, [])
         show.stage("learning merges", unit="merges", total=budget)
         languages = list(corpus)
         steps, sampled, tokens, exhausted = _core.train(
@@ -176,7 +184,8 @@ def train(
             max_token_length=max_token_length,
             whole_characters=whole_characters,
             threads=workers,
-            known=resumed or first,
+            known=known,
+            known_exhausted=known_exhausted,
             tick=lambda done, served: show.at(
                 done - len(first[0]), "all together" if served is None else languages[served]
             ),
