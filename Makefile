@@ -70,14 +70,14 @@ clean: ## Remove everything that make made
 
 .venv/.core: .venv/.made $(CORE_SOURCES)
 	@echo 'Compiling the core and installing what the demo needs ...'
-	@$(BIN)/maturin develop --release --extras demo,report
+	@PIP_QUIET=1 $(BIN)/maturin develop --release --extras demo,report
 	@touch $@
 
 # After .core on purpose: the extra `dev` names pairity[...] itself, and pip must find this one installed
 # instead of asking the index for it.
 .venv/.dev: pyproject.toml | .venv/.core
 	@echo 'Installing the tools for tests and checks ...'
-	@$(BIN)/maturin develop --release --extras dev
+	@PIP_QUIET=1 $(BIN)/maturin develop --release --extras dev
 	@touch $@
 
 # One by one: a peer that cannot be installed here is left out, and the benchmark says so.
