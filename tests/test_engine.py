@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pairity import _core, reference
@@ -20,7 +20,21 @@ def columns(words: Words):
     return data, offsets, np.array(list(words.values()), dtype=np.uint64)
 
 
-def engine(train, *, dev, dev_units, method: Method, threads=1, num_merges=None, num_tokens=None, **limits):
+def engine_steps(pairs):
+    """Pairs of tokens as the engine's ids, in the columns that it takes."""
+    ids = {bytes([byte]): i for i, byte in enumerate(BYTE_ORDER)}
+    rows = []
+    for left, right in pairs:
+        rows.append((ids[left], ids[right]))
+        ids.setdefault(left + right, len(ids))
+    left, right = np.array(rows, np.uint32).reshape(-1, 2).T
+    number = len(rows)
+    return left.copy(), right.copy(), np.full(number, -1, np.int32), np.zeros(number, np.uint64)
+
+
+def engine(
+    train, *, dev, dev_units, method: Method, threads=1, num_merges=None, num_tokens=None, known=(), **limits
+):
     """Run the engine on what the reference takes, and put its result in the reference's terms."""
     parity = isinstance(method, Parity)
     on_train = parity and method.on == "train"
@@ -42,6 +56,7 @@ def engine(train, *, dev, dev_units, method: Method, threads=1, num_merges=None,
         global_merges=method.first_parity_merge(budget) if parity else None,
         window=(method.window, method.alpha) if parity and method.window else None,
         threads=threads,
+        known=engine_steps(known),
         **limits,
     )
     names = list(train)
@@ -146,6 +161,41 @@ def cases(draw):
 @settings(max_examples=3000, deadline=None)
 @given(cases())
 def test_engine_equals_reference(case):
+    assert_equal(case)
+
+
+@st.composite
+def continued(draw):
+    """A run that goes on from merges of another: any tokens joined, some of them to a string that is there already."""
+    case = draw(cases())
+    tokens = sorted({bytes([byte]) for words in case["train"].values() for word in words for byte in word})
+    known = []
+    for _ in range(draw(st.integers(1, 8))):
+        pair = (draw(st.sampled_from(tokens)), draw(st.sampled_from(tokens)))
+        if pair not in known:
+            known.append(pair)
+            tokens.append(pair[0] + pair[1])
+    return case | {"known": known}
+
+
+def same_string(*known):
+    """`ab|c` and `a|bc` both: one id for the two."""
+    words = {b"abcd": 3, b"xbcd": 2, b"abcabc": 4, b"bcbc": 2}
+    return {
+        "train": {"x": words},
+        "dev": {"x": words},
+        "dev_units": {"x": 1.0},
+        "method": Parity(),
+        "num_tokens": 8,
+        "known": list(known),
+    }
+
+
+@settings(max_examples=1000, deadline=None)
+@given(continued())
+@example(same_string((b"b", b"c"), (b"a", b"bc"), (b"a", b"b"), (b"ab", b"c")))
+@example(same_string((b"a", b"b"), (b"ab", b"c"), (b"b", b"c"), (b"a", b"bc")))
+def test_engine_goes_on_as_the_reference_does(case):
     assert_equal(case)
 
 

@@ -9,7 +9,7 @@ every step recounts everything from scratch. The engine in Rust must give exactl
 """
 
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -45,8 +45,12 @@ def train(
     min_frequency: int = 0,
     max_token_length: int | None = None,
     whole_characters: bool = False,
+    known: Sequence[Pair] = (),
 ) -> Learned:
-    """Learn `num_merges` merges, or as many as make `num_tokens` tokens beside the 256 bytes."""
+    """Learn `num_merges` merges, or as many as make `num_tokens` tokens beside the 256 bytes.
+
+    `known` merges of an earlier run come first and count as learned; they served nobody.
+    """
     dev, dev_units = dev or {}, dev_units or {}
     ratios = method.ratios or {} if isinstance(method, Parity) else {}
     on_train = isinstance(method, Parity) and method.on == "train"
@@ -102,7 +106,21 @@ def train(
             return len(learned.merges) >= num_merges
         return len(learned.tokens) - 256 >= budget
 
+    def record(pair: Pair, served: str | None, count: int) -> None:
+        for words in [*train_words.values(), *dev_words.values()]:
+            for tokens, _ in words:
+                apply(pair, tokens)
+        if served is not None:
+            recent.append(served)
+        learned.tokens.add(pair[0] + pair[1])
+        learned.merges.append(pair)
+        learned.served.append(served)
+        learned.counts.append(count)
+        learned.costs.append({language: 1 / rate(language) for language in measured()})
+
     learned.costs.append({language: 1 / rate(language) for language in measured()})
+    for pair in known:
+        record(pair, None, 0)
     while not reached():
         if global_merges is None or len(learned.merges) < global_merges:
             served = None
@@ -123,16 +141,7 @@ def train(
             global_merges = len(learned.merges)  # nothing is left for anybody: let every language say so
             continue
         pair, count = best
-        for words in [*train_words.values(), *dev_words.values()]:
-            for tokens, _ in words:
-                apply(pair, tokens)
-        if served is not None:
-            recent.append(served)
-        learned.tokens.add(pair[0] + pair[1])
-        learned.merges.append(pair)
-        learned.served.append(served)
-        learned.counts.append(count)
-        learned.costs.append({language: 1 / rate(language) for language in measured()})
+        record(pair, served, count)
     return learned
 
 
