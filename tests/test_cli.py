@@ -38,6 +38,7 @@ def trained(tmp_path_factory):
     )
     assert done.returncode == 0, done.stderr
     assert "900 tokens" in done.stdout
+    assert [path.name for path in folder.parent.iterdir()] == ["tokenizer"], "no checkpoint is left"
     assert "dev Gini" in done.stdout
     return folder
 

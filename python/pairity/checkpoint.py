@@ -66,6 +66,3 @@ class Checkpoint:
         left, right, served, count = (table[name].to_numpy().astype(kind) for name, kind in FIELDS.items())
         exhausted = json.loads(table.schema.metadata[EXHAUSTED])
         return (left, right, served, count), [(language, step) for language, step in exhausted]
-
-    def remove(self) -> None:
-        self.path.unlink(missing_ok=True)

@@ -349,6 +349,7 @@ def train_command(
         resume=resume,
     )
     tokenizer.save(output, force=force)
+    checkpoint.unlink(missing_ok=True)
     print_training(tokenizer)
     out.print(f"\nwritten: {output}/  (try: pairity encode {output} < text, pairity inspect {output})")
 

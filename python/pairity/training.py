@@ -71,7 +71,8 @@ def train(
     `skip` leaves languages out. `whole_characters` forbids tokens that join a part of a character with another.
     `reserved` adds special tokens for later, `pad_to` as many more as make the size a multiple (64, 128).
     `progress`: None shows a bar on a terminal, False shows nothing, a function hears of every stage.
-    `checkpoint` names a file that keeps the merges so far; with `resume` a killed run goes on from it.
+    `checkpoint` names a file that keeps the merges so far; with `resume` a killed run goes on from it. It stays
+    when the run is done: remove it when the tokenizer is saved.
     `continue_from` keeps a tokenizer's tokens and ids and learns further ones, cutting text as it does; its size
     is part of `vocab_size`, its merges are not part of `num_merges`.
     """
@@ -207,8 +208,8 @@ def train(
             record=record,
             trace=trace.table(),
         )
-    if keeper:
-        keeper.remove()
+    if keeper:  # until the tokenizer is saved, this is all there is of it
+        keeper.save(steps, exhausted)
     return tokenizer
 
 
