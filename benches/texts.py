@@ -15,38 +15,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-PAPER_LANGUAGES = [
-    "eng_Latn",
-    "deu_Latn",
-    "fra_Latn",
-    "ita_Latn",
-    "rus_Cyrl",
-    "spa_Latn",
-    "jpn_Jpan",
-    "pol_Latn",
-    "por_Latn",
-    "vie_Latn",
-    "tur_Latn",
-    "nld_Latn",
-    "ind_Latn",
-    "arb_Arab",
-    "ces_Latn",
-    "pes_Arab",
-    "ell_Grek",
-    "zho_Hans",
-    "hin_Deva",
-    "kor_Hang",
-    "tha_Thai",
-    "heb_Hebr",
-    "ben_Beng",
-    "tam_Taml",
-    "kat_Geor",
-    "mar_Deva",
-    "tgl_Latn",
-    "tel_Telu",
-    "nob_Latn",
-    "azj_Latn",
-]
+from pairity.languages import LANGUAGES_30
 
 # Letters of a script that all take the same number of bytes, so that two words are never the same string.
 LETTERS = {
@@ -90,7 +59,7 @@ class Texts:
 
 def real(data: Path, languages: int, lines: int | None, folder: Path) -> Texts:
     """The paper's languages from `data`; with `lines`, only so many lines of each."""
-    names = PAPER_LANGUAGES[:languages]
+    names = LANGUAGES_30[:languages]
     parts = {
         "train": data / "train",
         "dev": data / "flores200" / "dev",

@@ -16,7 +16,6 @@ import importlib
 import importlib.util
 import json
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol, runtime_checkable
@@ -24,7 +23,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from pairity.alphabet import to_bytes
 from pairity.errors import PairityError
+from pairity.pretokenizers import pattern_of
 from pairity.tokenizer import Tokenizer
 
 Ids = npt.NDArray[np.uint32]
@@ -356,20 +357,9 @@ def _kinds(state: Any) -> Iterable[str]:
             yield from _kinds(value)
 
 
-@cache
-def _byte_level_alphabet() -> dict[str, int]:
-    """GPT-2's alphabet: printable Latin-1 stands for itself, the other 68 bytes for U+0100 and up."""
-    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    alphabet = {chr(byte): byte for byte in printable}
-    rest = [byte for byte in range(256) if byte not in set(printable)]
-    alphabet.update({chr(0x100 + index): byte for index, byte in enumerate(rest)})
-    return alphabet
-
-
 def _byte_level_bytes(piece: str) -> bytes:
-    alphabet = _byte_level_alphabet()
     try:
-        return bytes(alphabet[character] for character in piece)
+        return to_bytes(piece)
     except KeyError:  # a token added as plain text
         return piece.encode()
 
@@ -447,44 +437,17 @@ _CL100K = "|".join(
     ]
 )
 _GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
-_UPPER, _LOWER, _ENDINGS = (
-    r"\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}",
-    r"\p{Ll}\p{Lm}\p{Lo}\p{M}",
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)",
-)
-_O200K = "|".join(
-    [
-        rf"[^\r\n\p{{L}}\p{{N}}]?[{_UPPER}]*[{_LOWER}]+{_ENDINGS}?",
-        rf"[^\r\n\p{{L}}\p{{N}}]?[{_UPPER}]+[{_LOWER}]*{_ENDINGS}?",
-        r"\p{N}{1,3}",
-        r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
-        r"\s*[\r\n]+",
-        r"\s+(?!\S)",
-        r"\s+",
-    ]
-)
-_LLAMA3 = "|".join(
-    [
-        _ENDINGS,
-        r"[^\r\n\p{L}\p{N}]?\p{L}+",
-        r"\p{N}{1,3}",
-        r" ?[^\s\p{L}\p{N}]+[\r\n]*",
-        r"\s*[\r\n]+",
-        r"\s+(?!\S)",
-        r"\s+",
-    ]
-)
 # The pre-tokenizer patterns that belong to published files of ranks, by a part of the file's (or its
 # folder's) name.
 TIKTOKEN_PATTERNS = {
-    "o200k": _O200K,
+    "o200k": str(pattern_of("gpt4o")),
     "cl100k": _CL100K,
     "p50k": _GPT2,
     "r50k": _GPT2,
     "gpt2": _GPT2,
-    "llama3": _LLAMA3,
-    "llama4": _O200K,
-    "qwen": _LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}"),
+    "llama3": str(pattern_of("gpt4")),
+    "llama4": str(pattern_of("gpt4o")),
+    "qwen": str(pattern_of("gpt4", digits=True)),
 }
 # With the special tokens, which are not in the files: the size must not depend on where the ranks were found.
 _SIZES = {"o200k_base": 200_019, "cl100k_base": 100_277, "p50k_base": 50_281, "r50k_base": 50_257}
