@@ -188,7 +188,7 @@ class Counts(Mapping[str, LanguageCounts]):
                 schema,
                 compression="zstd",
                 use_dictionary=["language", "count"],
-                # Sorted neighbours share their beginnings: 3.7 bytes a row, against 5.6 with plain encoding.
+                # Sorted neighbours share their beginnings, which this encoding writes only once.
                 column_encoding={"pretoken": "DELTA_BYTE_ARRAY"},
                 write_page_checksum=True,
             ) as writer:
