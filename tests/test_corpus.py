@@ -214,10 +214,11 @@ def test_bytes_that_are_not_utf8_can_be_replaced(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "what"),
     [
-        (gzip.compress(b"x"), "gzip data"),
+        (gzip.compress(b"x", mtime=0), "gzip data"),
         (zstandard.ZstdCompressor().compress(b"x"), "zstd data"),
         ("x\n".encode("utf-16"), "UTF-16"),
     ],
+    ids=["gzip", "zstd", "utf-16"],
 )
 def test_a_file_that_is_something_else_is_refused_even_with_replace(
     tmp_path: Path, data: bytes, what: str
@@ -230,10 +231,11 @@ def test_a_file_that_is_something_else_is_refused_even_with_replace(
     ("name", "data", "what"),
     [
         ("a.txt", b"", "is empty"),
-        ("a.txt.gz", gzip.compress(b""), "is empty"),
+        ("a.txt.gz", gzip.compress(b"", mtime=0), "is empty"),
         ("a.jsonl", b"\n\n", "is empty"),
         ("a.txt", b"\n\n\n", "3 blank lines"),
     ],
+    ids=["empty", "empty gzip", "empty lines", "blank lines"],
 )
 def test_a_language_without_text_is_an_error(tmp_path: Path, name: str, data: bytes, what: str) -> None:
     (tmp_path / "eng_Latn.txt").write_text("text")
