@@ -1,10 +1,10 @@
 //! Counting pre-tokens: text in, distinct pre-tokens with their counts out.
 //!
-//! One open-addressing table. A short pre-token lies in its slot, a longer one in an arena, so no token ever owns memory.
+//! One hash table. A short pre-token lies in its slot, a longer one in an arena, so no token ever owns memory.
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
 
+use hashbrown::HashTable;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Error, Result};
@@ -75,7 +75,7 @@ impl Counter {
                 column: (place - line_start) as u64,
             }
         })?;
-        text.lines().try_for_each(|line| self.add_text(&text, line))
+        lines(&text).try_for_each(|line| self.add_text(&text, line))
     }
 
     /// Counts the texts `data[offsets[i]..offsets[i + 1]]`; each counts as one line.
@@ -102,10 +102,10 @@ impl Counter {
     pub fn merge(&mut self, mut other: Self) {
         self.totals.add(other.totals);
         // Only the smaller table is walked.
-        if other.table.len() > self.table.len() {
+        if other.table.slots.len() > self.table.slots.len() {
             std::mem::swap(&mut self.table, &mut other.table);
         }
-        self.table.merge(other.table);
+        self.table.merge(&other.table);
     }
 
     pub fn finish(self) -> (WordCounts, Totals) {
@@ -115,7 +115,7 @@ impl Counter {
     /// The bytes as text, or the place of the first byte that is not UTF-8.
     /// `\n` is never part of a broken character, so a block may be decoded before it is cut into lines.
     fn decode<'b>(&mut self, bytes: &'b [u8]) -> std::result::Result<Cow<'b, str>, usize> {
-        match std::str::from_utf8(bytes) {
+        match simdutf8::compat::from_utf8(bytes) {
             Ok(text) => Ok(Cow::Borrowed(text)),
             Err(error) if !self.replace_invalid => Err(error.valid_up_to()),
             Err(_) => {
@@ -149,6 +149,16 @@ impl Counter {
     }
 }
 
+/// As `str::lines`, with the faster search of `memchr`.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|newline| newline + 1);
+    let rest = (!text.is_empty() && !text.ends_with('\n')).then_some(text.len());
+    ends.chain(rest).scan(0, |start, end| {
+        let line = &text[std::mem::replace(start, end)..end];
+        Some(line.strip_suffix('\n').map_or(line, |line| line.strip_suffix('\r').unwrap_or(line)))
+    })
+}
+
 /// `\w+|[^\w\s]+`, the words of Hugging Face's `Whitespace` pre-tokenizer: `it's 5` -> 4 (`it`, `'`, `s`, `5`).
 fn count_words(text: &str) -> u64 {
     let classes = classes();
@@ -164,12 +174,9 @@ fn count_words(text: &str) -> u64 {
 
 /// Pre-tokens up to this length lie in their slot.
 const LONGEST_INLINE: usize = 23;
-/// How many pre-tokens wait to be looked up together, so that their slots are fetched from memory at the same time.
-const BATCH: usize = 32;
-const FEWEST_SLOTS: usize = 1 << 10;
 
-/// A pre-token and its count, half a cache line. A slot is empty while its count is 0.
-#[derive(Clone, Copy, Debug, Default)]
+/// A pre-token and its count, half a cache line.
+#[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 struct Slot {
     key: Key,
@@ -179,7 +186,7 @@ struct Slot {
 /// Three little-endian words.
 /// Short: the bytes, zeros up to 23, the length. Long: the first 8 bytes, where the record starts in the arena, and
 /// 56 bits of the hash below a byte that is no length.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Key([u64; 3]);
 
 const LONG: u64 = 0xFF << 56;
@@ -239,23 +246,9 @@ impl Key {
         read(&bytes[..usize::from(bytes[LONGEST_INLINE])])
     }
 
-    /// The order of the bytes.
-    fn compare(&self, other: &Self, arena: &Arena) -> Ordering {
-        let first = |key: &Self| key.0[0].swap_bytes();
-        first(self).cmp(&first(other)).then_with(|| {
-            if self.is_long() || other.is_long() {
-                self.with_bytes(arena, |a| other.with_bytes(arena, |b| a.cmp(b)))
-            } else {
-                // Zeros fill a shorter pre-token up to the length, which comes last and decides between `a` and `a\0`.
-                self.0.map(u64::swap_bytes).cmp(&other.0.map(u64::swap_bytes))
-            }
-        })
-    }
-
-    /// Only the top 56 bits are good.
     #[inline(always)]
     fn hash(&self) -> u64 {
-        if self.is_long() { self.0[2] << 8 } else { hash_short(self.0) }
+        if self.is_long() { fold(self.0[2], PI[2]) } else { hash_short(self.0) }
     }
 }
 
@@ -306,114 +299,56 @@ impl Arena {
 
 #[derive(Debug, Default)]
 struct Table {
-    /// A power of two, at most three quarters in use.
-    slots: Vec<Slot>,
-    used: usize,
+    slots: HashTable<Slot>,
     arena: Arena,
-    /// Looked up when there are [`BATCH`] of them.
-    waiting: Vec<Slot>,
-    waiting_arena: Arena,
 }
 
 impl Table {
     /// Counts `text[start..start + length]`.
     #[inline(always)]
     fn add(&mut self, text: &[u8], start: usize, length: usize, count: u64) {
-        let key = if length <= LONGEST_INLINE {
-            Key::short(text, start, length)
+        if length <= LONGEST_INLINE {
+            let key = Key::short(text, start, length);
+            match self.slots.find_mut(key.hash(), |slot| slot.key == key) {
+                Some(slot) => slot.count += count,
+                None => self.insert(Slot { key, count }),
+            }
         } else {
-            let bytes = &text[start..start + length];
-            Key::long(bytes, self.waiting_arena.push(bytes))
+            self.add_long(&text[start..start + length], count);
+        }
+    }
+
+    fn add_long(&mut self, bytes: &[u8], count: u64) {
+        let Self { slots, arena } = self;
+        let key = Key::long(bytes, arena.0.len());
+        let same = |slot: &Slot| {
+            slot.key.0[0] == key.0[0] && slot.key.0[2] == key.0[2] && arena.get(slot.key) == bytes
         };
-        self.waiting.push(Slot { key, count });
-        if self.waiting.len() == BATCH {
-            self.settle();
-        }
-    }
-
-    /// Looks up everything that waits.
-    fn settle(&mut self) {
-        while (self.used + self.waiting.len()) * 4 > self.slots.len() * 3 {
-            self.grow();
-        }
-        let waiting = std::mem::take(&mut self.waiting);
-        // Loads that do not depend on each other: the processor has many of them under way at once.
-        let mut homes = [0; BATCH];
-        let mut touched = 0;
-        for (home, slot) in homes.iter_mut().zip(&waiting) {
-            *home = self.home(slot.key.hash());
-            touched ^= self.slots[*home].count;
-        }
-        std::hint::black_box(touched);
-        for (home, slot) in homes.iter().zip(&waiting) {
-            self.insert(*slot, *home);
-        }
-        self.waiting = waiting;
-        self.waiting.clear();
-        self.waiting_arena.0.clear();
-    }
-
-    fn home(&self, hash: u64) -> usize {
-        (hash >> (64 - self.slots.len().trailing_zeros())) as usize
-    }
-
-    fn insert(&mut self, new: Slot, home: usize) {
-        let mask = self.slots.len() - 1;
-        let mut at = home & mask;
-        loop {
-            let slot = &self.slots[at];
-            if slot.count == 0 {
-                break;
+        match slots.find_mut(key.hash(), same) {
+            Some(slot) => slot.count += count,
+            None => {
+                arena.push(bytes);
+                self.insert(Slot { key, count });
             }
-            let same = if new.key.is_long() {
-                slot.key.0[0] == new.key.0[0]
-                    && slot.key.0[2] == new.key.0[2]
-                    && self.arena.get(slot.key) == self.waiting_arena.get(new.key)
-            } else {
-                slot.key == new.key
-            };
-            if same {
-                self.slots[at].count += new.count;
-                return;
-            }
-            at = (at + 1) & mask;
-        }
-        self.slots[at] = new;
-        self.used += 1;
-        if new.key.is_long() {
-            self.slots[at].key.0[1] = self.arena.push(self.waiting_arena.get(new.key)) as u64;
         }
     }
 
-    fn grow(&mut self) {
-        let slots = vec![Slot::default(); (self.slots.len() * 2).max(FEWEST_SLOTS)];
-        let mask = slots.len() - 1;
-        let old = std::mem::replace(&mut self.slots, slots);
-        for slot in old.into_iter().filter(|slot| slot.count > 0) {
-            let mut at = self.home(slot.key.hash());
-            while self.slots[at].count > 0 {
-                at = (at + 1) & mask;
-            }
-            self.slots[at] = slot;
-        }
+    #[cold]
+    #[inline(never)]
+    fn insert(&mut self, slot: Slot) {
+        self.slots.insert_unique(slot.key.hash(), slot, |slot| slot.key.hash());
     }
 
-    fn len(&self) -> usize {
-        self.used + self.waiting.len()
-    }
-
-    fn merge(&mut self, mut other: Self) {
-        other.settle();
-        for slot in other.slots.iter().filter(|slot| slot.count > 0) {
+    fn merge(&mut self, other: &Self) {
+        for slot in &other.slots {
             slot.key.with_bytes(&other.arena, |bytes| self.add(bytes, 0, bytes.len(), slot.count));
         }
     }
 
-    fn into_sorted(mut self) -> WordCounts {
-        self.settle();
-        let Self { mut slots, arena, .. } = self;
-        slots.retain(|slot| slot.count > 0);
-        slots.sort_unstable_by(|a, b| a.key.compare(&b.key, &arena));
+    fn into_sorted(self) -> WordCounts {
+        let Self { slots, arena } = self;
+        let mut slots: Vec<Slot> = slots.into_iter().collect();
+        sort(&mut slots, 0, &arena);
 
         let size = slots.iter().map(|slot| slot.key.with_bytes(&arena, <[u8]>::len)).sum();
         let mut bytes = Vec::with_capacity(size);
@@ -425,6 +360,21 @@ impl Table {
         }
         let counts = slots.iter().map(|slot| slot.count).collect();
         WordCounts { bytes, offsets, counts }
+    }
+}
+
+/// Sorts slots whose first `8 * word` bytes are the same by their bytes: by the next eight, as one number, and equal ones
+/// by those that follow.
+fn sort(slots: &mut [Slot], word: usize, arena: &Arena) {
+    if word == 3 || word > 0 && slots.iter().any(|slot| slot.key.is_long()) {
+        slots.sort_unstable_by(|a, b| a.key.with_bytes(arena, |a| b.key.with_bytes(arena, |b| a.cmp(b))));
+        return;
+    }
+    // Zeros fill a short pre-token up to its length, which comes last and decides between `a` and `a\0`.
+    let number = |slot: &Slot| slot.key.0[word].swap_bytes();
+    slots.sort_unstable_by_key(number);
+    for equal in slots.chunk_by_mut(|a, b| number(a) == number(b)).filter(|equal| equal.len() > 1) {
+        sort(equal, word + 1, arena);
     }
 }
 
@@ -553,7 +503,7 @@ mod tests {
                 table
             };
             let mut table = table_of(&first);
-            table.merge(table_of(&second));
+            table.merge(&table_of(&second));
             prop_assert_eq!(listed(&table.into_sorted()), expected.into_iter().collect::<Vec<_>>());
         }
     }

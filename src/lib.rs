@@ -11,6 +11,7 @@ pub mod counts;
 pub mod cover;
 pub mod encode;
 pub mod error;
+mod pages;
 pub mod shard;
 pub mod split;
 pub mod tokens;
