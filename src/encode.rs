@@ -6,6 +6,7 @@
 
 use crate::bpe::{Pairs, Scratch, Stop};
 use crate::error::{Error, Result};
+use crate::pages::prefetch;
 use crate::split::Pretokenizer;
 use crate::tokens::{self, Halves, Ranks, Tokens, Words, byte_ids, hash};
 use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind};
@@ -40,6 +41,28 @@ impl Workspace {
         let empty =
             Slot { word_length: 0, id_count: 0, word: [0; LONGEST_CACHED], ids: [0; MOST_IDS_CACHED] };
         Self { cache: vec![empty; SLOTS], scratch: Scratch::default() }
+    }
+
+    #[inline]
+    fn prefetch(&self, pretoken: Hashed) {
+        prefetch(&self.cache[slot_of(pretoken.hash)]);
+    }
+}
+
+fn slot_of(hash: u64) -> usize {
+    (hash >> 20) as usize % SLOTS
+}
+
+#[derive(Clone, Copy)]
+struct Hashed<'w> {
+    word: &'w [u8],
+    hash: u64,
+}
+
+impl<'w> Hashed<'w> {
+    #[inline]
+    fn new(word: &'w [u8]) -> Self {
+        Self { word, hash: hash(word) }
     }
 }
 
@@ -80,6 +103,10 @@ impl Specials {
             .build(tokens.iter().map(|(text, _)| text))
             .map_err(|error| Error::Invalid(format!("too many special tokens: {error}")))?;
         Ok(Self { finder, ids: tokens.iter().map(|(_, id)| *id).collect() })
+    }
+
+    pub fn largest_id(&self) -> Option<u32> {
+        self.ids.iter().copied().max()
     }
 
     /// The first one at or after `from`: its id, start and end.
@@ -131,6 +158,11 @@ impl Encoder {
         let words = Words::new(ids.into_iter(), &tokens);
         let workspaces = Mutex::default();
         Ok(Self { pretokenizer, nfc, tokens, byte_ids, ranks, words, origins, workspaces })
+    }
+
+    /// All ids are below this.
+    pub fn vocabulary_size(&self) -> usize {
+        self.tokens.len()
     }
 
     /// For every id, the pair that its token is made of when its bytes are encoded, however it was listed; none for
@@ -199,7 +231,7 @@ impl Encoder {
                 let mut invalid = 0..0;
                 for chunk in bytes.utf8_chunks() {
                     if !chunk.valid().is_empty() {
-                        self.pretoken(&bytes[invalid.clone()], workspace, stop, emit)?;
+                        self.pretoken(Hashed::new(&bytes[invalid.clone()]), workspace, stop, emit)?;
                         self.valid(chunk.valid(), workspace, stop, emit)?;
                         done += chunk.valid().len();
                         invalid = done..done;
@@ -207,7 +239,7 @@ impl Encoder {
                     done += chunk.invalid().len();
                     invalid.end = done;
                 }
-                self.pretoken(&bytes[invalid], workspace, stop, emit)
+                self.pretoken(Hashed::new(&bytes[invalid]), workspace, stop, emit)
             }
         }
     }
@@ -225,18 +257,23 @@ impl Encoder {
             Cow::Borrowed(text)
         };
         let mut failed = Ok(());
+        // Each pre-token waits for the next one to be cut, and what it will need is fetched meanwhile.
+        let mut waiting = Hashed::new(b"");
         self.pretokenizer.split(&text, &mut |word| {
             if failed.is_ok() && !stop.now() {
-                failed = self.pretoken(word.as_bytes(), workspace, stop, emit);
+                let next = Hashed::new(word.as_bytes());
+                workspace.prefetch(next);
+                self.words.prefetch(next.hash);
+                failed = self.pretoken(std::mem::replace(&mut waiting, next), workspace, stop, emit);
             }
         })?;
-        failed
+        failed.and_then(|()| self.pretoken(waiting, workspace, stop, emit))
     }
 
     #[inline]
     fn pretoken(
         &self,
-        word: &[u8],
+        Hashed { word, hash }: Hashed,
         workspace: &mut Workspace,
         stop: &mut Stop,
         emit: &mut impl FnMut(&[u32]),
@@ -245,10 +282,8 @@ impl Encoder {
             0 => return Ok(()),
             1 => emit(&[self.byte_ids[usize::from(word[0])]]),
             2..=LONGEST_CACHED => {
-                let hash = hash(word);
-                let slot = (hash >> 20) as usize % SLOTS;
                 let Workspace { cache, scratch } = workspace;
-                let slot = &mut cache[slot];
+                let slot = &mut cache[slot_of(hash)];
                 let length = usize::from(slot.word_length);
                 if length != word.len() || slot.word[..length] != *word {
                     self.merged(word, hash, scratch, stop);
@@ -269,7 +304,7 @@ impl Encoder {
                 )));
             }
             _ => {
-                self.merged(word, hash(word), &mut workspace.scratch, stop);
+                self.merged(word, hash, &mut workspace.scratch, stop);
                 emit(&workspace.scratch.ids);
             }
         }

@@ -16,6 +16,7 @@
 //! start of its right neighbour is then always fresh. Three reads tell a live boundary from a stale one.
 
 use crate::error::{Error, Result};
+use crate::pages::prefetch;
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry as MapEntry;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -304,18 +305,6 @@ fn gain(
 
 /// How many boundaries ahead the symbols are fetched: they lie too far apart for the processor to guess.
 const PREFETCH: usize = 24;
-
-#[inline(always)]
-fn prefetch(symbol: &u32) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: prefetching reads nothing; the address is that of a live reference besides.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(symbol).cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = symbol;
-}
 
 /// Finds the region of each boundary of an ascending series by galloping from the last one.
 struct RegionWalk<'s> {

@@ -2,6 +2,7 @@
 
 use crate::bpe::{Merge, NO_MERGE, Pairs, Scratch, Stop, merge_of};
 use crate::error::{Error, Result};
+use crate::pages::prefetch;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet, FxHasher};
 use std::hash::Hasher;
 use std::sync::atomic::AtomicBool;
@@ -131,37 +132,57 @@ impl Pairs for Ranks {
     }
 }
 
-/// Ids by bytes, for whole words. Holds ids only, 8 bytes a token; the bytes are compared in the table of tokens.
+/// Ids by bytes, for whole words. A slot holds half of the hash beside the id, so that the bytes are compared in the table
+/// of tokens only where they are very likely the same.
 pub struct Words {
-    slots: Box<[u32]>,
+    slots: Box<[WordSlot]>,
+}
+
+#[derive(Clone, Copy)]
+struct WordSlot {
+    hash: u32,
+    id: u32,
 }
 
 const FREE: u32 = u32::MAX;
 
 impl Words {
     pub fn new(ids: impl ExactSizeIterator<Item = u32>, tokens: &Tokens) -> Self {
-        let mut slots = vec![FREE; (2 * ids.len() + 1).next_power_of_two()].into_boxed_slice();
+        let size = (2 * ids.len() + 1).next_power_of_two();
+        let mut words = Self { slots: vec![WordSlot { hash: 0, id: FREE }; size].into() };
         for id in ids {
             let Some(token) = tokens.get(id) else { continue };
-            let mut at = hash(token) as usize & (slots.len() - 1);
-            while slots[at] != FREE {
-                at = (at + 1) & (slots.len() - 1);
+            let hash = hash(token);
+            let mut at = words.home(hash);
+            while words.slots[at].id != FREE {
+                at = (at + 1) & (size - 1);
             }
-            slots[at] = id;
+            words.slots[at] = WordSlot { hash: (hash >> 32) as u32, id };
         }
-        Self { slots }
+        words
+    }
+
+    #[inline]
+    fn home(&self, hash: u64) -> usize {
+        hash as usize & (self.slots.len() - 1)
     }
 
     #[inline]
     pub fn get(&self, word: &[u8], hash: u64, tokens: &Tokens) -> Option<u32> {
-        let mut at = hash as usize & (self.slots.len() - 1);
-        while self.slots[at] != FREE {
-            if tokens.get(self.slots[at]) == Some(word) {
-                return Some(self.slots[at]);
+        let mut at = self.home(hash);
+        while self.slots[at].id != FREE {
+            let slot = self.slots[at];
+            if slot.hash == (hash >> 32) as u32 && tokens.get(slot.id) == Some(word) {
+                return Some(slot.id);
             }
             at = (at + 1) & (self.slots.len() - 1);
         }
         None
+    }
+
+    #[inline]
+    pub fn prefetch(&self, hash: u64) {
+        prefetch(&self.slots[self.home(hash)]);
     }
 }
 

@@ -10,7 +10,8 @@ use crate::tokens::{Tokens, origins_by_rank as find_origins_by_rank};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyInt, PyList, PyString};
 use std::sync::atomic::AtomicBool;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -31,10 +32,6 @@ impl Specials {
     fn new(tokens: Vec<(String, u32)>) -> PyResult<Self> {
         Ok(Self(encode::Specials::new(&tokens)?))
     }
-}
-
-fn rules<'s>(allowed: Option<&'s Specials>, disallowed: Option<&'s Specials>) -> Rules<'s> {
-    Rules { allowed: allowed.map(|specials| &specials.0), disallowed: disallowed.map(|specials| &specials.0) }
 }
 
 /// A `str` (without lone surrogates) or `bytes`, not copied.
@@ -80,7 +77,56 @@ fn pairs<'py>(py: Python<'py>, origins: &[Option<(u32, u32)>]) -> Bound<'py, PyB
 }
 
 #[pyclass(frozen, module = "pairity._core")]
-struct Encoder(encode::Encoder);
+struct Encoder {
+    encoder: encode::Encoder,
+    /// Every id as a Python number, made once: a list of ids then takes 8 bytes an id and not 36, and no time to make
+    /// the numbers.
+    numbers: PyOnceLock<Vec<Py<PyInt>>>,
+}
+
+impl Encoder {
+    fn list<'py>(&self, py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
+        let numbers = self.numbers.get_or_try_init(py, || {
+            let all = 0..self.encoder.vocabulary_size() as u32;
+            all.map(|id| id.into_pyobject(py).map(Bound::unbind)).collect::<std::result::Result<_, _>>()
+        })?;
+        PyList::new(py, ids.iter().map(|&id| &numbers[id as usize]))
+    }
+
+    fn rules<'s>(
+        &self,
+        allowed: Option<&'s Specials>,
+        disallowed: Option<&'s Specials>,
+    ) -> PyResult<Rules<'s>> {
+        let rules =
+            Rules { allowed: allowed.map(|some| &some.0), disallowed: disallowed.map(|some| &some.0) };
+        match rules.allowed.and_then(encode::Specials::largest_id) {
+            Some(id) if id as usize >= self.encoder.vocabulary_size() => Err(PyValueError::new_err(format!(
+                "a special token has the id {id}, but the vocabulary ends before it"
+            ))),
+            _ => Ok(rules),
+        }
+    }
+}
+
+/// No garbage is collected while this lives: many new lists of numbers are no reason to look for any.
+struct CollectorPaused(bool);
+
+impl CollectorPaused {
+    fn new(_: Python<'_>) -> Self {
+        // SAFETY: the caller holds the GIL.
+        Self(unsafe { pyo3::ffi::PyGC_Disable() } == 1)
+    }
+}
+
+impl Drop for CollectorPaused {
+    fn drop(&mut self) {
+        if self.0 {
+            // SAFETY: as above; the value does not leave the function that made it.
+            unsafe { pyo3::ffi::PyGC_Enable() };
+        }
+    }
+}
 
 #[pymethods]
 impl Encoder {
@@ -104,37 +150,40 @@ impl Encoder {
             return Err(PyValueError::new_err("merges come in threes: left, right, new"));
         }
         let make = || encode::Encoder::new(pretokenizer, nfc, tokens, &special, merges, whole_pretokens);
-        let encoder = py.detach(make)?;
-        Ok(Self(encoder))
+        Ok(Self { encoder: py.detach(make)?, numbers: PyOnceLock::new() })
     }
 
     #[pyo3(signature = (text, *, allowed=None, disallowed=None))]
-    fn encode(
+    fn encode<'py>(
         &self,
-        text: &Bound<'_, PyAny>,
+        text: &Bound<'py, PyAny>,
         allowed: Option<&Specials>,
         disallowed: Option<&Specials>,
-    ) -> PyResult<Vec<u32>> {
-        let (py, text, rules) = (text.py(), self::text(text)?, rules(allowed, disallowed));
-        detached(py, |asked| {
+    ) -> PyResult<Bound<'py, PyList>> {
+        let (py, text, rules) = (text.py(), self::text(text)?, self.rules(allowed, disallowed)?);
+        let ids = detached(py, |asked| {
             let flag = AtomicBool::new(false);
-            ids(&self.0, rules, text, &mut Stop::new(asked, &flag))
-        })
+            ids(&self.encoder, rules, text, &mut Stop::new(asked, &flag))
+        })?;
+        self.list(py, &ids)
     }
 
     #[pyo3(signature = (texts, *, allowed=None, disallowed=None, threads=1))]
-    fn encode_batch(
+    fn encode_batch<'py>(
         &self,
-        py: Python<'_>,
-        texts: Vec<Bound<'_, PyAny>>,
+        py: Python<'py>,
+        texts: Vec<Bound<'py, PyAny>>,
         allowed: Option<&Specials>,
         disallowed: Option<&Specials>,
         threads: usize,
-    ) -> PyResult<Vec<Vec<u32>>> {
+    ) -> PyResult<Bound<'py, PyList>> {
         let texts = texts.iter().map(text).collect::<PyResult<Vec<_>>>()?;
-        let rules = rules(allowed, disallowed);
-        let work = |text: Text, stop: &mut Stop| ids(&self.0, rules, text, stop);
-        detached(py, |asked| encode::batch(&texts, threads, asked, work))
+        let rules = self.rules(allowed, disallowed)?;
+        let work = |text: Text, stop: &mut Stop| ids(&self.encoder, rules, text, stop);
+        let all = detached(py, |asked| encode::batch(&texts, threads, asked, work))?;
+        let _paused = CollectorPaused::new(py);
+        let lists = all.iter().map(|ids| self.list(py, ids)).collect::<PyResult<Vec<_>>>()?;
+        PyList::new(py, lists)
     }
 
     /// How many ids every text has, as int64.
@@ -148,10 +197,10 @@ impl Encoder {
         threads: usize,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let texts = texts.iter().map(text).collect::<PyResult<Vec<_>>>()?;
-        let rules = rules(allowed, disallowed);
+        let rules = self.rules(allowed, disallowed)?;
         let work = |text: Text, stop: &mut Stop| {
             let mut count = 0_i64;
-            self.0.encode(text, rules, stop, &mut |ids| count += ids.len() as i64)?;
+            self.encoder.encode(text, rules, stop, &mut |ids| count += ids.len() as i64)?;
             Ok(count)
         };
         let counts = detached(py, |asked| encode::batch(&texts, threads, asked, work))?;
@@ -159,13 +208,13 @@ impl Encoder {
     }
 
     fn decode<'py>(&self, py: Python<'py>, ids: Vec<u32>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py.detach(|| self.0.decode(&ids))?;
+        let bytes = py.detach(|| self.encoder.decode(&ids))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
     /// The pair that each token is made of when its bytes are encoded.
     fn origins<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        pairs(py, self.0.origins())
+        pairs(py, self.encoder.origins())
     }
 }
 
