@@ -48,10 +48,10 @@ pub fn parts(pair: u64) -> (u32, u32) {
     ((pair >> 32) as u32, pair as u32)
 }
 
-/// A word before training: its bytes as token ids, how often it occurs, and whose it is.
+/// A word before training: its bytes, how often it occurs, and whose it is.
 #[derive(Clone, Copy)]
 pub struct Word<'w> {
-    pub ids: &'w [u8],
+    pub bytes: &'w [u8],
     pub weight: u64,
     pub owner: u32,
 }
@@ -78,6 +78,7 @@ pub struct Shard {
 }
 
 /// Words laid out and their pairs indexed: a shard, or a part of one that another thread made.
+#[derive(Default)]
 pub struct Part {
     symbols: Vec<u32>,
     regions: Vec<Region>,
@@ -86,11 +87,11 @@ pub struct Part {
 }
 
 impl Part {
-    /// A word of one byte has no pair and is left out.
-    pub fn new(words: &mut [Word], stop: &AtomicBool) -> Result<Part> {
+    /// `ids` are those of the bytes. A word of one byte has no pair and is left out.
+    pub fn new(words: &mut [Word], ids: &[u8; 256], stop: &AtomicBool) -> Result<Part> {
         words.sort_unstable_by(|a, b| (a.owner, b.weight).cmp(&(b.owner, a.weight)));
-        let words = || words.iter().filter(|word| word.ids.len() > 1);
-        let size = words().map(|word| word.ids.len() + 1).sum::<usize>();
+        let words = || words.iter().filter(|word| word.bytes.len() > 1);
+        let size = words().map(|word| word.bytes.len() + 1).sum::<usize>();
         check_size(size)?;
         let mut part = Part {
             symbols: Vec::with_capacity(size + 1),
@@ -109,11 +110,11 @@ impl Part {
                 part.regions.push(Region { start, owner: word.owner, weight: word.weight });
             }
             part.symbols.push(SEPARATOR);
-            part.symbols.extend(word.ids.iter().map(|&id| u32::from(id)));
-            for (i, ids) in word.ids.windows(2).enumerate() {
-                let slot = usize::from(ids[0]) << 8 | usize::from(ids[1]);
+            part.symbols.extend(word.bytes.iter().map(|&byte| u32::from(ids[usize::from(byte)])));
+            for (boundary, pair) in (start + 2..).zip(part.symbols[start as usize + 1..].windows(2)) {
+                let slot = (pair[0] << 8 | pair[1]) as usize;
                 part.counts[slot] += word.weight;
-                part.writers[slot].push(start + i as u32 + 2);
+                part.writers[slot].push(boundary);
             }
         }
         Ok(part)
@@ -152,7 +153,7 @@ fn check_size(symbols: usize) -> Result<()> {
 impl Shard {
     pub fn new(parts: Vec<Part>) -> Result<Shard> {
         let mut parts = parts.into_iter();
-        let mut whole = parts.next().map_or_else(|| Part::new(&mut [], &AtomicBool::new(false)), Ok)?;
+        let mut whole = parts.next().unwrap_or_default();
         for part in parts {
             whole.append(part)?;
         }

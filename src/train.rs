@@ -137,7 +137,7 @@ impl<'r, 't> Run<'r, 't> {
         tick: &'r mut Tick<'t>,
     ) -> Result<Self> {
         // Each merge shortens the train text, so there cannot be more than it has bytes, whatever is asked for.
-        let possible = languages.iter().map(|language| language.train.bytes.len()).sum();
+        let possible = languages.iter().map(|language| language.train.size()).sum();
         let capacity = 256 + settings.known.len() + settings.goal.size().min(possible);
         let mut breath = Breath { tick, last: Instant::now() };
         let scale = breath.during(&Trained::default(), |stop| Scale::new(languages, stop))?;
@@ -295,7 +295,7 @@ impl Breath<'_, '_> {
 
 /// Builds the learners on all threads, the largest text first.
 fn build(texts: &[&[Counted]], floor: u64, threads: usize, stop: &AtomicBool) -> Result<Vec<Mutex<Learner>>> {
-    let size = |text: &&[Counted]| text.iter().map(|counted| counted.bytes.len()).sum::<usize>();
+    let size = |text: &&[Counted]| text.iter().map(Counted::size).sum::<usize>();
     let mut order: Vec<usize> = (0..texts.len()).collect();
     order.sort_by_key(|&i| std::cmp::Reverse(size(&texts[i])));
     let next = AtomicUsize::new(0);
@@ -344,24 +344,20 @@ struct Scale {
 
 impl Scale {
     fn new(languages: &[Language], stop: &AtomicBool) -> Result<Scale> {
-        let ranks = byte_ranks();
         let mut gauges = Vec::new();
-        let mut texts = Vec::new();
+        let mut words = Vec::new();
         for (owner, language) in languages.iter().enumerate() {
             let mut gauge = Gauge { units: 0.0, ratio: 1.0, tokens: 0 };
             if let Some(measure) = &language.measure {
                 let Measure { text, units, ratio } = *measure;
-                let words = text.offsets.windows(2).zip(text.counts);
-                let tokens = words.map(|(ends, &count)| (ends[1] - ends[0]) as u64 * count).sum();
+                let tokens = text.words(0).map(|word| word.bytes.len() as u64 * word.weight).sum();
                 gauge = Gauge { units, ratio, tokens };
-                texts.push((owner as u32, text, ranked(text.bytes, &ranks)));
+                words.extend(text.words(owner as u32));
             }
             gauges.push(gauge);
         }
-        let mut words: Vec<Word> =
-            texts.iter().flat_map(|(owner, text, ids)| text.words(ids, *owner)).collect();
         Ok(Scale {
-            shard: Shard::new(vec![Part::new(&mut words, stop)?])?,
+            shard: Shard::new(vec![Part::new(&mut words, &byte_ranks(), stop)?])?,
             applied: 0,
             pending: Vec::new(),
             gauges,
@@ -401,14 +397,13 @@ struct Learner {
 impl Learner {
     fn new(texts: &[Counted], floor: u64, threads: usize, stop: &AtomicBool) -> Result<Learner> {
         let ranks = byte_ranks();
-        let ids: Vec<Vec<u8>> = texts.iter().map(|text| ranked(text.bytes, &ranks)).collect();
-        let words = || texts.iter().zip(&ids).flat_map(|(text, ids)| text.words(ids, 0));
+        let words = || texts.iter().flat_map(|text| text.words(0));
         let parts = if texts.len() == 1 {
-            vec![Part::new(&mut words().collect::<Vec<Word>>(), stop)]
+            vec![Part::new(&mut words().collect::<Vec<Word>>(), &ranks, stop)]
         } else {
             let number = threads.min(MOST_PARTS);
             std::thread::scope(|scope| {
-                let make = |part| move || Part::new(&mut summed(words(), part, number), stop);
+                let make = |part| move || Part::new(&mut summed(words(), part, number), &ranks, stop);
                 let makers: Vec<_> = (0..number).map(|part| scope.spawn(make(part))).collect();
                 makers.into_iter().map(|maker| maker.join().unwrap_or(Err(Error::Interrupted))).collect()
             })
@@ -479,31 +474,34 @@ impl Drop for StopOnDrop<'_> {
 }
 
 impl<'c> Counted<'c> {
-    fn words<'w>(&self, ids: &'w [u8], owner: u32) -> impl Iterator<Item = Word<'w>> + use<'w, 'c> {
-        let words = self.offsets.windows(2).zip(self.counts);
-        words.map(move |(ends, &weight)| Word {
-            ids: &ids[ends[0] as usize..ends[1] as usize],
+    /// In bytes. They may be part of a larger buffer.
+    fn size(&self) -> usize {
+        match self.offsets {
+            [first, .., last] => (last - first) as usize,
+            _ => 0,
+        }
+    }
+
+    fn words(&self, owner: u32) -> impl Iterator<Item = Word<'c>> + use<'c> {
+        let Counted { bytes, offsets, counts } = *self;
+        offsets.windows(2).zip(counts).map(move |(ends, &weight)| Word {
+            bytes: &bytes[ends[0] as usize..ends[1] as usize],
             weight,
             owner,
         })
     }
 }
 
-/// Bytes as the ids of their tokens.
-fn ranked(bytes: &[u8], ranks: &[u8; 256]) -> Vec<u8> {
-    bytes.iter().map(|&byte| ranks[byte as usize]).collect()
-}
-
 /// Equal words of several languages become one, with their weights added: those of one part out of so many.
 fn summed<'w>(words: impl Iterator<Item = Word<'w>>, part: usize, parts: usize) -> Vec<Word<'w>> {
     let mut weights: FxHashMap<&[u8], u64> = FxHashMap::default();
     for word in words {
-        let share: usize = word.ids.iter().map(|&id| usize::from(id)).sum();
+        let share: usize = word.bytes.iter().map(|&byte| usize::from(byte)).sum();
         if share % parts == part {
-            *weights.entry(word.ids).or_default() += word.weight;
+            *weights.entry(word.bytes).or_default() += word.weight;
         }
     }
-    weights.into_iter().map(|(ids, weight)| Word { ids, weight, owner: 0 }).collect()
+    weights.into_iter().map(|(bytes, weight)| Word { bytes, weight, owner: 0 }).collect()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -246,7 +246,10 @@ class Counts(Mapping[str, LanguageCounts]):
                 )
             files.append(part.data)
         stated = None if pretokenizer is None else Pretokenization.of(pretokenizer, digits, normalize)
-        return merge([_read_file(path, stated, split) for path in files], origins=list(map(str, files)))
+        counts = merge([_read_file(path, stated, split) for path in files], origins=list(map(str, files)))
+        # Reading takes several times what is kept, and Arrow would keep the rest for itself through all of training.
+        pa.default_memory_pool().release_unused()
+        return counts
 
     @classmethod
     def from_dicts(
