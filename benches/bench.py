@@ -248,7 +248,7 @@ def growth(bench: Bench) -> None:
 
     for times in (1, 2, 4, 8):
         made = bench.prepare("make_words", words=o.words * times // 8, languages=min(30, 4 * o.languages))
-        grow("distinct words", o.words * times // 8, **made)
+        grow("distinct words", o.words * times // 8, merges=4 * o.merges, **made)
     files = {"train": paths(bench.texts.train), "dev": paths(bench.texts.dev)}
     for languages in (2, 4) if o.quick else (10, 30, 60, 200):
         grow("languages", languages, **bench.prepare("cut", languages=languages, **files))

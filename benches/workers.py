@@ -173,13 +173,17 @@ def encode(job: Job, run: Callable[[list[str]], list[list[int]]]) -> Answer:
 
 @job("cut", "pairity")
 def cut(job: Job) -> Answer:
-    """The same text as ever more languages: all lines in their order, cut into equal parts."""
+    """The same text as fewer or more languages: neighbours joined, or each cut into parts of equal size."""
     from pairity import count
 
+    number = job["languages"]
     for part in ("train", "dev"):
-        lines = list(all_lines(job[part]))
-        ends = [len(lines) * i // job["languages"] for i in range(job["languages"] + 1)]
-        pieces = {f"part{i:03}": lines[ends[i] : ends[i + 1]] for i in range(job["languages"])}
+        pieces: dict[str, list[str]] = {f"part{i:03}": [] for i in range(number)}
+        for i, path in enumerate(job[part].values()):
+            first, after = (number * place // len(job[part]) for place in (i, i + 1))
+            lines = list(lines_of(path))
+            for j in range(parts := max(after - first, 1)):
+                pieces[f"part{first + j:03}"] += lines[len(lines) * j // parts : len(lines) * (j + 1) // parts]
         count(pieces, split=part).save(job["save" if part == "train" else "save_dev"])
     return {}
 

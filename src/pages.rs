@@ -1,4 +1,4 @@
-//! Less waiting for memory: large pages, and fetching ahead.
+//! Memory: large pages, fetching ahead, and giving back.
 //!
 //! Training and counting jump about in tables of many megabytes. With pages of 4 KB most of those jumps also miss the
 //! processor's table of pages, which costs as much as the jump itself. Linux gives large pages to memory that asks for
@@ -66,4 +66,14 @@ pub fn prefetch<T>(item: &T) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = item;
+}
+
+/// Gives freed memory back to the system. The lists of boundaries are millions of small blocks that come and go, and
+/// the allocator of glibc keeps what lies between those that live.
+pub fn give_back_free_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: it only touches memory that nobody holds.
+    unsafe {
+        libc::malloc_trim(0);
+    }
 }

@@ -174,7 +174,7 @@ impl Shard {
         self.pairs.get(&pair).map_or(0, |entry| entry.count)
     }
 
-    pub fn candidates(&self) -> impl Iterator<Item = Candidate> {
+    pub fn candidates(&self) -> impl Iterator<Item = Candidate> + Clone {
         self.pairs.iter().map(|(&pair, entry)| Candidate { count: entry.count, pair })
     }
 

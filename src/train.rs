@@ -7,6 +7,7 @@
 
 use crate::choose::{Admission, Gate, Gauge, Queue, Server, Tokens, Window, byte_ranks};
 use crate::error::{Error, Result};
+use crate::pages::give_back_free_memory;
 use crate::shard::{Candidate, Merge, Part, Scratch, Shard, Word, parts};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -166,8 +167,9 @@ impl<'r, 't> Run<'r, 't> {
         if self.reached() {
             return Ok(());
         }
-        let (floor, threads) = (self.gate.floor(), self.settings.threads);
-        let learners = self.breath.during(&self.result, |stop| build(texts, floor, threads, stop))?;
+        let threads = self.settings.threads;
+        let learners = self.breath.during(&self.result, |stop| build(texts, threads, stop))?;
+        give_back_free_memory();
         let pool = Pool { log: self.log, learners, stop: AtomicBool::new(false) };
         std::thread::scope(|scope| {
             // A single learner leaves nothing to do for helpers.
@@ -237,8 +239,12 @@ impl<'r, 't> Run<'r, 't> {
         }
         self.result.steps.push(step);
         let done = self.result.steps.len();
-        if done.is_power_of_two() || done.is_multiple_of((self.settings.goal.size() / 1000).max(1)) {
+        let every = |part: usize| done.is_multiple_of((self.settings.goal.size() / part).max(1));
+        if done.is_power_of_two() || every(1000) {
             self.snapshot();
+        }
+        if every(16) {
+            give_back_free_memory();
         }
         Ok(())
     }
@@ -294,7 +300,7 @@ impl Breath<'_, '_> {
 }
 
 /// Builds the learners on all threads, the largest text first.
-fn build(texts: &[&[Counted]], floor: u64, threads: usize, stop: &AtomicBool) -> Result<Vec<Mutex<Learner>>> {
+fn build(texts: &[&[Counted]], threads: usize, stop: &AtomicBool) -> Result<Vec<Mutex<Learner>>> {
     let size = |text: &&[Counted]| text.iter().map(Counted::size).sum::<usize>();
     let mut order: Vec<usize> = (0..texts.len()).collect();
     order.sort_by_key(|&i| std::cmp::Reverse(size(&texts[i])));
@@ -305,7 +311,7 @@ fn build(texts: &[&[Counted]], floor: u64, threads: usize, stop: &AtomicBool) ->
         for _ in 0..threads.min(texts.len()) {
             scope.spawn(|| {
                 while let Some(&i) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    *lock(&built[i]) = Learner::new(texts[i], floor, threads, stop);
+                    *lock(&built[i]) = Learner::new(texts[i], threads, stop);
                 }
             });
         }
@@ -388,14 +394,15 @@ struct Learner {
     shard: Shard,
     applied: usize,
     pending: Vec<Merge>,
-    floor: u64,
+    /// Pairs that occur at least so often are in the queue; rarer ones, which are most, only when it has run dry.
+    queued_from: u64,
     /// Pairs born since the queue was last asked: put into it only then, by the thread that knows the tokens.
     born: Vec<Candidate>,
     queue: Queue,
 }
 
 impl Learner {
-    fn new(texts: &[Counted], floor: u64, threads: usize, stop: &AtomicBool) -> Result<Learner> {
+    fn new(texts: &[Counted], threads: usize, stop: &AtomicBool) -> Result<Learner> {
         let ranks = byte_ranks();
         let words = || texts.iter().flat_map(|text| text.words(0));
         let parts = if texts.len() == 1 {
@@ -409,8 +416,14 @@ impl Learner {
             })
         };
         let shard = Shard::new(parts.into_iter().collect::<Result<_>>()?)?;
-        let born = shard.candidates().filter(|candidate| candidate.count >= floor).collect();
-        Ok(Learner { shard, applied: 0, pending: Vec::new(), floor, born, queue: Queue::default() })
+        Ok(Learner {
+            shard,
+            applied: 0,
+            pending: Vec::new(),
+            queued_from: u64::MAX,
+            born: Vec::new(),
+            queue: Queue::default(),
+        })
     }
 
     /// Applies the next batch of merges; `false` when there was none.
@@ -418,9 +431,9 @@ impl Learner {
         log.after(self.applied, &mut self.pending);
         self.applied += self.pending.len();
         for merge in &self.pending {
-            let (born, floor) = (&mut self.born, self.floor);
+            let (born, queued_from) = (&mut self.born, self.queued_from);
             let keep = |candidate: Candidate| {
-                if candidate.count >= floor {
+                if candidate.count >= queued_from {
                     born.push(candidate);
                 }
             };
@@ -430,12 +443,23 @@ impl Learner {
     }
 
     fn best(&mut self, tokens: &Tokens, gate: &Gate) -> Option<Candidate> {
-        for candidate in self.born.drain(..) {
-            if gate.admits(&candidate, tokens) {
-                self.queue.push(candidate, tokens);
+        loop {
+            for candidate in self.born.drain(..) {
+                if gate.admits(&candidate, tokens) {
+                    self.queue.push(candidate, tokens);
+                }
             }
+            let best = self.queue.best(tokens, self.queued_from, |pair| self.shard.count(pair));
+            if best.is_some() || self.queued_from <= gate.floor() {
+                return best;
+            }
+            // The queue is empty: take in the next rarer pairs, down to an eighth of the most frequent of them.
+            let rarer = self.shard.candidates().filter(|candidate| candidate.count < self.queued_from);
+            let most = rarer.clone().map(|candidate| candidate.count).max().unwrap_or(0);
+            let queued_from = (most / 8).max(gate.floor());
+            self.born.extend(rarer.filter(|candidate| candidate.count >= queued_from));
+            self.queued_from = queued_from;
         }
-        self.queue.best(tokens, gate.floor(), |pair| self.shard.count(pair))
     }
 }
 
