@@ -183,7 +183,9 @@ def cut(job: Job) -> Answer:
             first, after = (number * place // len(job[part]) for place in (i, i + 1))
             lines = list(lines_of(path))
             for j in range(parts := max(after - first, 1)):
-                pieces[f"part{first + j:03}"] += lines[len(lines) * j // parts : len(lines) * (j + 1) // parts]
+                pieces[f"part{first + j:03}"] += lines[
+                    len(lines) * j // parts : len(lines) * (j + 1) // parts
+                ]
         count(pieces, split=part).save(job["save" if part == "train" else "save_dev"])
     return {}
 

@@ -1,8 +1,14 @@
 """What several test files share."""
 
+import signal
 from pathlib import Path
 
 import pytest
+
+# A shell starts what runs in the background with Ctrl-C ignored, and children inherit that: tests that send it
+# would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
