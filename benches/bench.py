@@ -178,8 +178,8 @@ def parity(bench: Bench) -> None:
         bench.measure(case, "merge", merges=merges, method="parity", **counts)
         if merges >= o.peer_merges and "wall" in one:
             row = loop_alone(case, peer, one)
-            if merges > o.peer_merges and "derived" in row:
-                row["derived"] += f"; only its first {o.peer_merges:,} merges, so at least this"
+            if merges > o.peer_merges:
+                row["program"] += f", its first {o.peer_merges:,} merges"
             bench.rows.append(row)
         label = "pairity, classical"
         bench.measure(case, "merge", label=label, merges=merges, method="classical", **counts)

@@ -1,6 +1,7 @@
-//! Fixed small runs of the core on the embedded sample, for `guard.py` to count their instructions.
+//! Fixed runs of the core, stage after stage, for `guard.py` to count their instructions and `ideas.py` their seconds.
 //!
-//! `guard STAGE` runs every stage up to STAGE, so that what one stage takes is a difference of two runs.
+//! `guard STAGE` runs every stage up to STAGE on the embedded sample, so that what one stage takes is a difference of two
+//! runs; `guard STAGE TRAIN DEV TEST MERGES` does so on the texts of three folders. It prints the seconds of each stage.
 
 use pairity_core::bpe::Stop;
 use pairity_core::choose::{Admission, byte_ranks};
@@ -10,42 +11,72 @@ use pairity_core::error::Result;
 use pairity_core::split::{GPT4O, Pretokenizer};
 use pairity_core::tokens::Tokens;
 use pairity_core::train::{Counted, Goal, Language, Measure, Settings, Step, train};
+use std::collections::HashMap;
 use std::error::Error;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
-const MERGES: usize = 2000;
-/// Counting and encoding are quick beside training: more rounds make their share of the run plain.
-const ROUNDS: usize = 5;
+/// The texts of each language in the same order.
+struct Texts {
+    train: Vec<Vec<u8>>,
+    dev: Vec<Vec<u8>>,
+    test: Vec<Vec<u8>>,
+    merges: usize,
+    /// Counting and encoding are quick beside training: more rounds make their share of a small run plain.
+    rounds: usize,
+}
+
+impl Texts {
+    fn sample() -> std::io::Result<Texts> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("python/pairity/sample");
+        let (dev, test) = (read(&folder.join("dev"))?, read(&folder.join("test"))?);
+        let train = dev.iter().zip(&test).map(|(dev, test)| [&dev[..], test].concat()).collect();
+        Ok(Texts { train, dev, test, merges: 2000, rounds: 5 })
+    }
+}
 
 fn main() -> std::result::Result<(), Box<dyn Error>> {
-    let stage = std::env::args().nth(1).unwrap_or_default();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
     let stages = ["read", "count", "classical", "parity", "encode"];
-    let Some(last) = stages.iter().position(|name| *name == stage) else {
+    let Some(last) = arguments.first().and_then(|stage| stages.iter().position(|name| name == stage)) else {
         return Err(format!("say the last stage to run: one of {}", stages.join(", ")).into());
     };
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("python/pairity/sample");
-    let (dev, test) = (read(&sample.join("dev"))?, read(&sample.join("test"))?);
-    if last == 0 {
-        return Ok(());
-    }
+    let texts = match &arguments[1..] {
+        [] => Texts::sample()?,
+        [train, dev, test, merges] => Texts {
+            train: read(train.as_ref())?,
+            dev: read(dev.as_ref())?,
+            test: read(test.as_ref())?,
+            merges: merges.parse()?,
+            rounds: 1,
+        },
+        _ => return Err("after the stage: TRAIN DEV TEST MERGES, or nothing".into()),
+    };
+    let mut began = Instant::now();
+    let mut done = |stage: &str| {
+        println!("{stage} {:.4}", began.elapsed().as_secs_f64());
+        began = Instant::now();
+    };
     let mut counted = Vec::new();
-    for _ in 0..ROUNDS {
-        counted = dev
-            .iter()
-            .zip(&test)
-            .map(|(dev, test)| Ok((count(&[dev, test])?, count(&[dev])?)))
-            .collect::<Result<_>>()?;
+    for _ in 0..if last >= 1 { texts.rounds } else { 0 } {
+        let languages = texts.train.iter().zip(&texts.dev);
+        counted = languages.map(|(train, dev)| Ok((count(train)?, count(dev)?))).collect::<Result<_>>()?;
     }
-    if last == 1 {
-        return Ok(());
+    done("count");
+    if last >= 2 {
+        learn(&counted, &texts, usize::MAX)?;
+        done("classical");
     }
-    let mut steps = learn(&counted, usize::MAX)?;
     if last >= 3 {
-        steps = learn(&counted, 0)?;
-    }
-    if last >= 4 {
-        encode(&steps, &test)?;
+        let steps = learn(&counted, &texts, 0)?;
+        done("parity");
+        if last >= 4 {
+            let encoder = encoder(&steps)?;
+            done("load");
+            encode(&encoder, &texts)?;
+            done("encode");
+        }
     }
     Ok(())
 }
@@ -58,17 +89,15 @@ fn read(folder: &Path) -> std::io::Result<Vec<Vec<u8>>> {
     paths.iter().map(std::fs::read).collect()
 }
 
-fn count(texts: &[&[u8]]) -> Result<(WordCounts, Totals)> {
+fn count(text: &[u8]) -> Result<(WordCounts, Totals)> {
     let mut counter = Counter::new(Pretokenizer::new(Some(GPT4O))?, false, false, false);
-    for text in texts {
-        counter.add_lines(text)?;
-    }
+    counter.add_lines(text)?;
     Ok(counter.finish())
 }
 
 type Languages = [((WordCounts, Totals), (WordCounts, Totals))];
 
-fn learn(counted: &Languages, global_merges: usize) -> Result<Vec<Step>> {
+fn learn(counted: &Languages, texts: &Texts, global_merges: usize) -> Result<Vec<Step>> {
     let languages: Vec<Language> = counted
         .iter()
         .map(|((train, _), (dev, totals))| Language {
@@ -77,7 +106,7 @@ fn learn(counted: &Languages, global_merges: usize) -> Result<Vec<Step>> {
         })
         .collect();
     let settings = Settings {
-        goal: Goal::Merges(MERGES),
+        goal: Goal::Merges(texts.merges),
         global_merges,
         window: None,
         admission: Admission { min_frequency: 0, max_token_length: usize::MAX, whole_characters: false },
@@ -92,15 +121,16 @@ fn borrowed(words: &WordCounts) -> Counted<'_> {
     Counted { bytes: &words.bytes, offsets: &words.offsets, counts: &words.counts }
 }
 
-fn encode(steps: &[Step], texts: &[Vec<u8>]) -> Result<()> {
+fn encoder(steps: &[Step]) -> Result<Encoder> {
     let mut tokens: Vec<Vec<u8>> = vec![Vec::new(); 256];
     for (byte, rank) in byte_ranks().into_iter().enumerate() {
         tokens[usize::from(rank)] = vec![byte as u8];
     }
+    let mut ids: HashMap<Vec<u8>, usize> = tokens.iter().cloned().zip(0..).collect();
     let mut merges = Vec::new();
     for step in steps {
         let joined = [&tokens[step.left as usize][..], &tokens[step.right as usize]].concat();
-        let new = tokens.iter().position(|token| *token == joined).unwrap_or(tokens.len());
+        let new = *ids.entry(joined.clone()).or_insert(tokens.len());
         if new == tokens.len() {
             tokens.push(joined);
         }
@@ -111,16 +141,19 @@ fn encode(steps: &[Step], texts: &[Vec<u8>]) -> Result<()> {
         Some(*end)
     });
     let table = Tokens::new(tokens.concat(), std::iter::once(0).chain(ends).collect())?;
-    let encoder = Encoder::new(Pretokenizer::new(Some(GPT4O))?, false, table, &[], &merges, false)?;
+    Encoder::new(Pretokenizer::new(Some(GPT4O))?, false, table, &[], &merges, false)
+}
+
+fn encode(encoder: &Encoder, texts: &Texts) -> Result<()> {
     let flag = AtomicBool::new(false);
     let mut never = || false;
     let mut stop = Stop::new(&mut never, &flag);
     let mut ids = 0;
-    for _ in 0..ROUNDS {
-        for text in texts {
+    for _ in 0..texts.rounds {
+        for text in &texts.test {
             encoder.encode(Text::Bytes(text), Rules::default(), &mut stop, &mut |some| ids += some.len())?;
         }
     }
-    println!("{ids} ids");
+    std::hint::black_box(ids);
     Ok(())
 }

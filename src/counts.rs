@@ -509,6 +509,30 @@ mod tests {
     }
 
     #[test]
+    fn broken_text_is_located_anywhere_in_a_block() {
+        for broken in [&b"\xFF"[..], b"\xE2\x82", b"\xC3"] {
+            for place in 0..200 {
+                let mut block = "é".repeat(place / 2).into_bytes();
+                block.resize(place, b'a');
+                block.extend(broken);
+                block.resize(block.len() + place % 70, b'b');
+                let error = counter(None).add_lines(&block).unwrap_err();
+                assert!(
+                    matches!(error, Error::NotUtf8 { line: 0, column } if column == place as u64),
+                    "{place}: {error}"
+                );
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn lines_are_those_of_str(text in "[a\r\n]{0,12}") {
+            prop_assert!(lines(&text).eq(text.lines()));
+        }
+    }
+
+    #[test]
     fn the_table_grows() {
         let mut counter = counter(Some(WHITESPACE));
         let mut other = self::counter(Some(WHITESPACE));

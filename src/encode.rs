@@ -27,6 +27,7 @@ struct Slot {
 
 const LONGEST_CACHED: usize = 30;
 const MOST_IDS_CACHED: usize = 8;
+const FETCHED_AHEAD: usize = 4;
 /// 4 MB a thread. A new pre-token takes the place of the one it collides with, so the cache never grows.
 const SLOTS: usize = 1 << 16;
 
@@ -160,7 +161,7 @@ impl Encoder {
         Ok(Self { pretokenizer, nfc, tokens, byte_ids, ranks, words, origins, workspaces })
     }
 
-    /// All ids are below this.
+    /// All ids but those of [`Specials`] are below this.
     pub fn vocabulary_size(&self) -> usize {
         self.tokens.len()
     }
@@ -257,17 +258,22 @@ impl Encoder {
             Cow::Borrowed(text)
         };
         let mut failed = Ok(());
-        // Each pre-token waits for the next one to be cut, and what it will need is fetched meanwhile.
-        let mut waiting = Hashed::new(b"");
+        // Each pre-token waits for a few more to be cut, and what it will need is fetched meanwhile.
+        let mut waiting = [Hashed::new(b""); FETCHED_AHEAD];
+        let mut oldest = 0;
         self.pretokenizer.split(&text, &mut |word| {
             if failed.is_ok() && !stop.now() {
                 let next = Hashed::new(word.as_bytes());
                 workspace.prefetch(next);
                 self.words.prefetch(next.hash);
-                failed = self.pretoken(std::mem::replace(&mut waiting, next), workspace, stop, emit);
+                let due = std::mem::replace(&mut waiting[oldest], next);
+                oldest = (oldest + 1) % FETCHED_AHEAD;
+                failed = self.pretoken(due, workspace, stop, emit);
             }
         })?;
-        failed.and_then(|()| self.pretoken(waiting, workspace, stop, emit))
+        failed?;
+        waiting.rotate_left(oldest);
+        waiting.into_iter().try_for_each(|due| self.pretoken(due, workspace, stop, emit))
     }
 
     #[inline]

@@ -1,59 +1,119 @@
-//! Memory: large pages, fetching ahead, and giving back.
+//! Memory: large blocks on large pages, and fetching ahead.
 //!
 //! Training and counting jump about in tables of many megabytes. With pages of 4 KB most of those jumps also miss the
-//! processor's table of pages, which costs as much as the jump itself. Linux gives large pages to memory that asks for
-//! them; where it does not (or on other systems) nothing changes.
-
-use std::alloc::{GlobalAlloc, Layout, System};
-
-/// The system's allocator, asking for large pages where a block is large enough to have some.
-struct LargePages;
-
-#[global_allocator]
-static ALLOCATOR: LargePages = LargePages;
-
-const PAGE: usize = 2 << 20;
-const LARGE: usize = 2 * PAGE;
-
-// SAFETY: every call goes to the system's allocator; what is added only advises the kernel and changes no contents.
-unsafe impl GlobalAlloc for LargePages {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        advise(unsafe { System.alloc(layout) }, layout.size())
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        advise(unsafe { System.alloc_zeroed(layout) }, layout.size())
-    }
-
-    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        advise(unsafe { System.realloc(block, layout, size) }, size)
-    }
-
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(block, layout) }
-    }
-}
-
-#[inline]
-fn advise(block: *mut u8, size: usize) -> *mut u8 {
-    if size >= LARGE && !block.is_null() {
-        ask_for_large_pages(block, size);
-    }
-    block
-}
+//! processor's table of pages, which costs time too. Linux gives large pages to memory that asks for them. Large blocks
+//! are taken from the system and given back to it one by one: an allocator would keep them, and what grows by
+//! doubling leaves holes that nothing fits into.
+//!
+//! As the allocator is that of the whole program, this crate is for our extension module and not for others to link.
 
 #[cfg(target_os = "linux")]
-#[cold]
-fn ask_for_large_pages(block: *mut u8, size: usize) {
-    // Only whole pages of the block, so that no neighbour in memory is touched.
-    let start = block.addr().next_multiple_of(PAGE) - block.addr();
-    let length = (size - start) / PAGE * PAGE;
-    // SAFETY: the range lies within a live block; the advice changes no contents, and a refusal changes nothing.
-    unsafe { libc::madvise(block.add(start).cast(), length, libc::MADV_HUGEPAGE) };
-}
+mod large_blocks {
+    use std::alloc::{GlobalAlloc, Layout, System};
+    use std::ptr::{copy_nonoverlapping, null_mut};
 
-#[cfg(not(target_os = "linux"))]
-fn ask_for_large_pages(_: *mut u8, _: usize) {}
+    struct Allocator;
+
+    #[global_allocator]
+    static ALLOCATOR: Allocator = Allocator;
+
+    pub const LARGE: usize = 2 << 20;
+    const SMALLEST_PAGE: usize = 4096;
+
+    fn is_large(size: usize, align: usize) -> bool {
+        size >= LARGE && align <= SMALLEST_PAGE
+    }
+
+    // SAFETY: whether a block is large follows from its layout alone, so each goes back to where it came from; small ones
+    // are the system allocator's, large ones are mappings of their own, of the size in the layout, page-aligned and zeroed.
+    unsafe impl GlobalAlloc for Allocator {
+        unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+            if is_large(layout.size(), layout.align()) {
+                map(layout.size())
+            } else {
+                unsafe { System.alloc(layout) }
+            }
+        }
+
+        unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+            if is_large(layout.size(), layout.align()) {
+                map(layout.size())
+            } else {
+                unsafe { System.alloc_zeroed(layout) }
+            }
+        }
+
+        unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+            if is_large(layout.size(), layout.align()) {
+                unsafe { libc::munmap(block.cast(), layout.size()) };
+            } else {
+                unsafe { System.dealloc(block, layout) };
+            }
+        }
+
+        unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+            match (is_large(layout.size(), layout.align()), is_large(size, layout.align())) {
+                (false, false) => unsafe { System.realloc(block, layout, size) },
+                // The pages move, not what is on them.
+                (true, true) => unsafe {
+                    advised(libc::mremap(block.cast(), layout.size(), size, libc::MREMAP_MAYMOVE), size)
+                },
+                _ => unsafe {
+                    let new = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
+                    if !new.is_null() {
+                        copy_nonoverlapping(block, new, size.min(layout.size()));
+                        self.dealloc(block, layout);
+                    }
+                    new
+                },
+            }
+        }
+    }
+
+    fn map(size: usize) -> *mut u8 {
+        let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: a new mapping at a place that the system chooses touches nobody's memory.
+        unsafe { advised(libc::mmap(null_mut(), size, access, kind, -1, 0), size) }
+    }
+
+    /// Asks for large pages; a refusal changes nothing.
+    unsafe fn advised(block: *mut libc::c_void, size: usize) -> *mut u8 {
+        if block == libc::MAP_FAILED {
+            return null_mut();
+        }
+        unsafe { libc::madvise(block, size, libc::MADV_HUGEPAGE) };
+        block.cast()
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::LARGE;
+
+        #[test]
+        fn blocks_keep_what_they_hold_while_they_grow_and_shrink() {
+            let mut numbers: Vec<u32> = Vec::new();
+            for number in 0..6 << 20 {
+                numbers.push(number); // from small to large, and moved several times
+            }
+            assert!(numbers.iter().copied().eq(0..6 << 20));
+            numbers.truncate(LARGE / 4 + 1);
+            numbers.shrink_to_fit();
+            assert!(numbers.iter().copied().eq(0..LARGE as u32 / 4 + 1));
+            numbers.truncate(1000);
+            numbers.shrink_to_fit(); // and small again
+            assert!(numbers.iter().copied().eq(0..1000));
+        }
+
+        #[test]
+        fn new_blocks_are_zero_where_asked() {
+            for size in [LARGE - 1, LARGE, LARGE + 1] {
+                let mut block = vec![0u8; size];
+                assert!(block.iter().all(|&byte| byte == 0));
+                block.fill(1);
+            }
+        }
+    }
+}
 
 /// Fetches into the nearest cache what will be read soon.
 #[inline(always)]
@@ -66,14 +126,4 @@ pub fn prefetch<T>(item: &T) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = item;
-}
-
-/// Gives freed memory back to the system. The lists of boundaries are millions of small blocks that come and go, and
-/// the allocator of glibc keeps what lies between those that live.
-pub fn give_back_free_memory() {
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: it only touches memory that nobody holds.
-    unsafe {
-        libc::malloc_trim(0);
-    }
 }

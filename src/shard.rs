@@ -74,6 +74,7 @@ pub struct Shard {
     symbols: Vec<u32>,
     regions: Vec<Region>,
     pairs: FxHashMap<u64, PairEntry>,
+    lists: Lists,
     seen: IdSet,
 }
 
@@ -131,7 +132,7 @@ impl Part {
             self.counts[slot] += count;
         }
         for (writer, behind) in self.writers.iter_mut().zip(other.writers) {
-            writer.append(&behind.finish(), offset);
+            decode(&behind.bytes, |boundary| writer.push(boundary + offset));
         }
         Ok(())
     }
@@ -161,13 +162,16 @@ impl Shard {
         symbols.push(SEPARATOR);
         let mut seen = IdSet::default();
         let mut pairs = FxHashMap::default();
+        let mut lists = Lists::default();
+        lists.bytes.reserve_exact(writers.iter().map(|writer| writer.bytes.len()).sum());
         for (slot, writer) in writers.into_iter().enumerate().filter(|(slot, _)| counts[*slot] > 0) {
             let (left, right) = ((slot >> 8) as u32, (slot & 0xff) as u32);
             seen.insert(left);
             seen.insert(right);
-            pairs.insert(pair(left, right), PairEntry { count: counts[slot], boundaries: writer.finish() });
+            let boundaries = lists.keep(&writer.bytes);
+            pairs.insert(pair(left, right), PairEntry { count: counts[slot], boundaries });
         }
-        Ok(Shard { symbols, regions, pairs, seen })
+        Ok(Shard { symbols, regions, pairs, lists, seen })
     }
 
     pub fn count(&self, pair: u64) -> u64 {
@@ -197,7 +201,8 @@ impl Shard {
             return;
         };
         scratch.decoded.clear();
-        entry.boundaries.for_each(|boundary| scratch.decoded.push(boundary));
+        decode(self.lists.bytes(&entry.boundaries), |boundary| scratch.decoded.push(boundary));
+        self.lists.discard(&entry.boundaries);
         scratch.spots.clear();
         let symbols = &mut self.symbols[..];
         for (i, &boundary) in scratch.decoded.iter().enumerate() {
@@ -248,60 +253,67 @@ impl Shard {
             previous_end = end;
         }
 
-        let (pairs, coded) = (&mut self.pairs, &mut scratch.coded);
+        let mut index = Index { pairs: &mut self.pairs, lists: &mut self.lists, coded: &mut scratch.coded };
         scratch.before.drain(|neighbour, weight, boundaries| {
-            lose(pairs, pair(neighbour, left), weight);
-            gain(pairs, pair(neighbour, new), weight, boundaries, coded, &mut born);
+            index.lose(pair(neighbour, left), weight);
+            born(index.gain(pair(neighbour, new), weight, boundaries));
         });
         scratch.after.drain(|neighbour, weight, boundaries| {
-            lose(pairs, pair(right, neighbour), weight);
-            gain(pairs, pair(new, neighbour), weight, boundaries, coded, &mut born);
+            index.lose(pair(right, neighbour), weight);
+            born(index.gain(pair(new, neighbour), weight, boundaries));
         });
         if !scratch.twins.is_empty() {
-            lose(pairs, pair(right, left), scratch.twin_weight);
-            gain(pairs, pair(new, new), scratch.twin_weight, &scratch.twins, coded, &mut born);
+            index.lose(pair(right, left), scratch.twin_weight);
+            born(index.gain(pair(new, new), scratch.twin_weight, &scratch.twins));
             scratch.twins.clear();
             scratch.twin_weight = 0;
         }
-    }
-}
-
-/// The pair just merged is gone already, so it may be missing here (`aaa`); no other pair can.
-fn lose(pairs: &mut FxHashMap<u64, PairEntry>, pair: u64, weight: u64) {
-    if let MapEntry::Occupied(mut slot) = pairs.entry(pair) {
-        slot.get_mut().count -= weight;
-        if slot.get().count == 0 {
-            slot.remove();
+        if self.lists.garbage > self.lists.bytes.len() / 2 + 8 * self.pairs.len() {
+            self.lists.compact(&mut self.pairs);
         }
     }
 }
 
-/// A pair exists before it is born only when two merges make the same token (`ab|c`, `a|bc`): rare.
-fn gain(
-    pairs: &mut FxHashMap<u64, PairEntry>,
-    pair: u64,
-    weight: u64,
-    boundaries: &[u32],
-    coded: &mut BoundaryWriter,
-    born: &mut impl FnMut(Candidate),
-) {
-    let count = match pairs.entry(pair) {
-        MapEntry::Vacant(slot) => {
-            slot.insert(PairEntry { count: weight, boundaries: coded.code(boundaries) });
-            weight
+/// The pairs of a shard while a merge changes them.
+struct Index<'s> {
+    pairs: &'s mut FxHashMap<u64, PairEntry>,
+    lists: &'s mut Lists,
+    coded: &'s mut BoundaryWriter,
+}
+
+impl Index<'_> {
+    /// The pair just merged is gone already, so it may be missing here (`aaa`); no other pair can.
+    fn lose(&mut self, pair: u64, weight: u64) {
+        if let MapEntry::Occupied(mut slot) = self.pairs.entry(pair) {
+            slot.get_mut().count -= weight;
+            if slot.get().count == 0 {
+                self.lists.discard(&slot.remove().boundaries);
+            }
         }
-        MapEntry::Occupied(mut slot) => {
-            let entry = slot.get_mut();
-            entry.count += weight;
-            let mut all = boundaries.to_vec();
-            entry.boundaries.for_each(|boundary| all.push(boundary));
-            all.sort_unstable();
-            all.dedup();
-            entry.boundaries = coded.code(&all);
-            entry.count
-        }
-    };
-    born(Candidate { count, pair });
+    }
+
+    /// A pair exists before it is born only when two merges make the same token (`ab|c`, `a|bc`): rare.
+    fn gain(&mut self, pair: u64, weight: u64, boundaries: &[u32]) -> Candidate {
+        let count = match self.pairs.entry(pair) {
+            MapEntry::Vacant(slot) => {
+                let boundaries = self.lists.keep(self.coded.code(boundaries));
+                slot.insert(PairEntry { count: weight, boundaries });
+                weight
+            }
+            MapEntry::Occupied(mut slot) => {
+                let entry = slot.get_mut();
+                entry.count += weight;
+                let mut all = boundaries.to_vec();
+                decode(self.lists.bytes(&entry.boundaries), |boundary| all.push(boundary));
+                all.sort_unstable();
+                all.dedup();
+                self.lists.discard(&entry.boundaries);
+                entry.boundaries = self.lists.keep(self.coded.code(&all));
+                entry.count
+            }
+        };
+        Candidate { count, pair }
+    }
 }
 
 /// How many boundaries ahead the symbols are fetched: they lie too far apart for the processor to guess.
@@ -420,10 +432,10 @@ impl Side {
     }
 }
 
-/// Ascending boundaries, each coded as its distance from the one before in seven bits a byte.
+/// Where a list of boundaries is: ascending, each coded as its distance from the one before in seven bits a byte.
 ///
-/// Most pairs are rare, so a list of up to twelve bytes lives in the struct itself; a longer one is
-/// a boxed slice whose pointer takes the first eight of them.
+/// Most pairs are rare, so a list of up to twelve bytes lies here itself; of a longer one, its place in [`Lists`].
+#[derive(Clone, Copy)]
 struct Boundaries {
     len: u32,
     data: [u8; Boundaries::INLINE],
@@ -432,58 +444,70 @@ struct Boundaries {
 impl Boundaries {
     const INLINE: usize = 12;
 
-    fn from_bytes(bytes: &[u8]) -> Boundaries {
-        let len = bytes.len() as u32;
-        let mut data = [0; Boundaries::INLINE];
-        if bytes.len() <= Boundaries::INLINE {
-            data[..bytes.len()].copy_from_slice(bytes);
+    fn is_long(&self) -> bool {
+        self.len as usize > Boundaries::INLINE
+    }
+
+    fn place(&self) -> usize {
+        let (place, _) = self.data.split_first_chunk().expect("a place takes eight bytes");
+        u64::from_le_bytes(*place) as usize
+    }
+}
+
+/// The longer lists of a shard, end to end. Millions of them come and go: as blocks of their own they would leave
+/// holes that nothing fits into.
+#[derive(Default)]
+struct Lists {
+    bytes: Vec<u8>,
+    /// How many of the bytes belong to no pair any more.
+    garbage: usize,
+}
+
+impl Lists {
+    fn keep(&mut self, list: &[u8]) -> Boundaries {
+        let mut boundaries = Boundaries { len: list.len() as u32, data: [0; Boundaries::INLINE] };
+        if boundaries.is_long() {
+            boundaries.data[..8].copy_from_slice(&(self.bytes.len() as u64).to_le_bytes());
+            self.bytes.extend_from_slice(list);
         } else {
-            let pointer = Box::into_raw(Box::<[u8]>::from(bytes)).cast::<u8>();
-            data[..size_of::<usize>()].copy_from_slice(&(pointer as usize).to_ne_bytes());
+            boundaries.data[..list.len()].copy_from_slice(list);
         }
-        Boundaries { len, data }
+        boundaries
     }
 
-    fn boxed(&self) -> Option<*mut [u8]> {
-        let len = self.len as usize;
-        (len > Boundaries::INLINE).then(|| {
-            let mut address = [0; size_of::<usize>()];
-            address.copy_from_slice(&self.data[..size_of::<usize>()]);
-            std::ptr::slice_from_raw_parts_mut(usize::from_ne_bytes(address) as *mut u8, len)
-        })
+    fn bytes<'l>(&'l self, list: &'l Boundaries) -> &'l [u8] {
+        let len = list.len as usize;
+        if list.is_long() { &self.bytes[list.place()..][..len] } else { &list.data[..len] }
     }
 
-    fn bytes(&self) -> &[u8] {
-        match self.boxed() {
-            // SAFETY: the pointer came from `Box::into_raw` with this length and is freed only in `drop`.
-            Some(slice) => unsafe { &*slice },
-            None => &self.data[..self.len as usize],
+    fn discard(&mut self, list: &Boundaries) {
+        if list.is_long() {
+            self.garbage += list.len as usize;
         }
     }
 
-    fn for_each(&self, mut each: impl FnMut(u32)) {
-        let mut boundary = 0u32;
-        let mut delta = 0u32;
-        let mut shift = 0;
-        for &byte in self.bytes() {
-            delta |= u32::from(byte & 0x7f) << shift;
-            if byte & 0x80 == 0 {
-                boundary += delta;
-                each(boundary);
-                delta = 0;
-                shift = 0;
-            } else {
-                shift += 7;
-            }
+    fn compact(&mut self, pairs: &mut FxHashMap<u64, PairEntry>) {
+        let old = std::mem::take(self);
+        self.bytes.reserve_exact((old.bytes.len() - old.garbage) * 9 / 8);
+        for entry in pairs.values_mut().filter(|entry| entry.boundaries.is_long()) {
+            entry.boundaries = self.keep(old.bytes(&entry.boundaries));
         }
     }
 }
 
-impl Drop for Boundaries {
-    fn drop(&mut self) {
-        if let Some(slice) = self.boxed() {
-            // SAFETY: as in `bytes`; a value is dropped once.
-            drop(unsafe { Box::from_raw(slice) });
+fn decode(list: &[u8], mut each: impl FnMut(u32)) {
+    let mut boundary = 0u32;
+    let mut delta = 0u32;
+    let mut shift = 0;
+    for &byte in list {
+        delta |= u32::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            boundary += delta;
+            each(boundary);
+            delta = 0;
+            shift = 0;
+        } else {
+            shift += 7;
         }
     }
 }
@@ -505,23 +529,14 @@ impl BoundaryWriter {
         self.bytes.push(delta as u8);
     }
 
-    /// Another list behind this one, each of its boundaries moved by `offset`.
-    fn append(&mut self, behind: &Boundaries, offset: u32) {
-        behind.for_each(|boundary| self.push(boundary + offset));
-    }
-
-    fn finish(self) -> Boundaries {
-        Boundaries::from_bytes(&self.bytes)
-    }
-
     /// One whole list; the writer's memory is used again for the next.
-    fn code(&mut self, ascending: &[u32]) -> Boundaries {
+    fn code(&mut self, ascending: &[u32]) -> &[u8] {
         self.bytes.clear();
         self.last = 0;
         for &boundary in ascending {
             self.push(boundary);
         }
-        Boundaries::from_bytes(&self.bytes)
+        &self.bytes
     }
 }
 

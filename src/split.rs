@@ -882,6 +882,19 @@ mod tests {
     }
 
     #[test]
+    fn lower_case_ends_at_every_other_byte() {
+        for byte in 0..=255u8 {
+            for place in 0..20 {
+                let mut text = [b'q'; 20];
+                text[place] = byte;
+                let scanner = Scanner { text: &text, classes: classes() };
+                let end = if byte.is_ascii_lowercase() { 20 } else { place };
+                assert_eq!(scanner.after_lowercase(0), end, "{byte} at {place}");
+            }
+        }
+    }
+
+    #[test]
     fn too_much_back_tracking_is_an_error() {
         let slow = Pretokenizer::new(Some("(a|b|ab)*(?=c)|.")).unwrap();
         let message = slow.split(&"ab".repeat(60), &mut |_| ()).unwrap_err().to_string();

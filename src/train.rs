@@ -7,14 +7,13 @@
 
 use crate::choose::{Admission, Gate, Gauge, Queue, Server, Tokens, Window, byte_ranks};
 use crate::error::{Error, Result};
-use crate::pages::give_back_free_memory;
 use crate::shard::{Candidate, Merge, Part, Scratch, Shard, Word, parts};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-/// Distinct pre-tokens and how often each occurs: bytes, where each ends (first offset 0), counts.
+/// Distinct pre-tokens and how often each occurs: bytes, where each starts and the last ends, counts.
 #[derive(Clone, Copy)]
 pub struct Counted<'c> {
     pub bytes: &'c [u8],
@@ -169,7 +168,6 @@ impl<'r, 't> Run<'r, 't> {
         }
         let threads = self.settings.threads;
         let learners = self.breath.during(&self.result, |stop| build(texts, threads, stop))?;
-        give_back_free_memory();
         let pool = Pool { log: self.log, learners, stop: AtomicBool::new(false) };
         std::thread::scope(|scope| {
             // A single learner leaves nothing to do for helpers.
@@ -239,12 +237,8 @@ impl<'r, 't> Run<'r, 't> {
         }
         self.result.steps.push(step);
         let done = self.result.steps.len();
-        let every = |part: usize| done.is_multiple_of((self.settings.goal.size() / part).max(1));
-        if done.is_power_of_two() || every(1000) {
+        if done.is_power_of_two() || done.is_multiple_of((self.settings.goal.size() / 1000).max(1)) {
             self.snapshot();
-        }
-        if every(16) {
-            give_back_free_memory();
         }
         Ok(())
     }
@@ -443,12 +437,12 @@ impl Learner {
     }
 
     fn best(&mut self, tokens: &Tokens, gate: &Gate) -> Option<Candidate> {
-        loop {
-            for candidate in self.born.drain(..) {
-                if gate.admits(&candidate, tokens) {
-                    self.queue.push(candidate, tokens);
-                }
+        for candidate in self.born.drain(..) {
+            if gate.admits(&candidate, tokens) {
+                self.queue.push(candidate, tokens);
             }
+        }
+        loop {
             let best = self.queue.best(tokens, self.queued_from, |pair| self.shard.count(pair));
             if best.is_some() || self.queued_from <= gate.floor() {
                 return best;
@@ -457,7 +451,11 @@ impl Learner {
             let rarer = self.shard.candidates().filter(|candidate| candidate.count < self.queued_from);
             let most = rarer.clone().map(|candidate| candidate.count).max().unwrap_or(0);
             let queued_from = (most / 8).max(gate.floor());
-            self.born.extend(rarer.filter(|candidate| candidate.count >= queued_from));
+            for candidate in rarer.filter(|candidate| candidate.count >= queued_from) {
+                if gate.admits(&candidate, tokens) {
+                    self.queue.push(candidate, tokens);
+                }
+            }
             self.queued_from = queued_from;
         }
     }

@@ -247,8 +247,7 @@ class Counts(Mapping[str, LanguageCounts]):
             files.append(part.data)
         stated = None if pretokenizer is None else Pretokenization.of(pretokenizer, digits, normalize)
         counts = merge([_read_file(path, stated, split) for path in files], origins=list(map(str, files)))
-        # Reading takes several times what is kept, and Arrow would keep the rest for itself through all of training.
-        pa.default_memory_pool().release_unused()
+        _give_back_memory()
         return counts
 
     @classmethod
@@ -333,6 +332,7 @@ def count(
         given.append(counts)
         origins.append(part.origin)
     made = dict(merge(given, origins=origins)) if given else {}
+    _give_back_memory()
     made |= _count_texts(list(texts.values()), how, errors, text_column, threads, count_words, progress)
     unwanted = [] if wanted is None else [language for language in order if language not in wanted]
     kept = {language: made[language] for language in order if language not in unwanted}
@@ -518,6 +518,11 @@ def _read_file(path: Path, stated: Pretokenization | None, split: Split | None) 
         raise PairityError(f"{path}: its metadata is broken ({error!r}). Count again.") from error
     _check_same(str(path), made_with, stated or made_with, stored_split, split or stored_split)
     return Counts(languages, made_with, stored_split)
+
+
+def _give_back_memory() -> None:
+    """Reading takes several times what is kept, and Arrow would keep the rest for itself through all of training."""
+    pa.default_memory_pool().release_unused()
 
 
 def _with_sizes(

@@ -79,18 +79,17 @@ fn pairs<'py>(py: Python<'py>, origins: &[Option<(u32, u32)>]) -> Bound<'py, PyB
 #[pyclass(frozen, module = "pairity._core")]
 struct Encoder {
     encoder: encode::Encoder,
-    /// Every id as a Python number, made once: a list of ids then takes 8 bytes an id and not 36, and no time to make
-    /// the numbers.
+    /// Every id as a Python number, made at the first call and shared by all lists.
     numbers: PyOnceLock<Vec<Py<PyInt>>>,
 }
 
 impl Encoder {
-    fn list<'py>(&self, py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
+    fn numbers(&self, py: Python<'_>) -> PyResult<&[Py<PyInt>]> {
         let numbers = self.numbers.get_or_try_init(py, || {
             let all = 0..self.encoder.vocabulary_size() as u32;
             all.map(|id| id.into_pyobject(py).map(Bound::unbind)).collect::<std::result::Result<_, _>>()
-        })?;
-        PyList::new(py, ids.iter().map(|&id| &numbers[id as usize]))
+        });
+        Ok(numbers?)
     }
 
     fn rules<'s>(
@@ -109,20 +108,28 @@ impl Encoder {
     }
 }
 
-/// No garbage is collected while this lives: many new lists of numbers are no reason to look for any.
-struct CollectorPaused(bool);
+fn list<'py>(py: Python<'py>, ids: &[u32], numbers: &[Py<PyInt>]) -> PyResult<Bound<'py, PyList>> {
+    PyList::new(py, ids.iter().map(|&id| &numbers[id as usize]))
+}
 
-impl CollectorPaused {
-    fn new(_: Python<'_>) -> Self {
-        // SAFETY: the caller holds the GIL.
-        Self(unsafe { pyo3::ffi::PyGC_Disable() } == 1)
+/// No garbage is collected while this lives: many new lists of numbers are no reason to look for any.
+struct CollectorPaused<'py> {
+    was_on: bool,
+    /// Holds the GIL, which both calls below need.
+    _py: Python<'py>,
+}
+
+impl<'py> CollectorPaused<'py> {
+    fn new(py: Python<'py>) -> Self {
+        // SAFETY: the GIL is held.
+        Self { was_on: unsafe { pyo3::ffi::PyGC_Disable() } == 1, _py: py }
     }
 }
 
-impl Drop for CollectorPaused {
+impl Drop for CollectorPaused<'_> {
     fn drop(&mut self) {
-        if self.0 {
-            // SAFETY: as above; the value does not leave the function that made it.
+        if self.was_on {
+            // SAFETY: the GIL is held.
             unsafe { pyo3::ffi::PyGC_Enable() };
         }
     }
@@ -165,7 +172,7 @@ impl Encoder {
             let flag = AtomicBool::new(false);
             ids(&self.encoder, rules, text, &mut Stop::new(asked, &flag))
         })?;
-        self.list(py, &ids)
+        list(py, &ids, self.numbers(py)?)
     }
 
     #[pyo3(signature = (texts, *, allowed=None, disallowed=None, threads=1))]
@@ -181,8 +188,9 @@ impl Encoder {
         let rules = self.rules(allowed, disallowed)?;
         let work = |text: Text, stop: &mut Stop| ids(&self.encoder, rules, text, stop);
         let all = detached(py, |asked| encode::batch(&texts, threads, asked, work))?;
+        let numbers = self.numbers(py)?;
         let _paused = CollectorPaused::new(py);
-        let lists = all.iter().map(|ids| self.list(py, ids)).collect::<PyResult<Vec<_>>>()?;
+        let lists = all.into_iter().map(|ids| list(py, &ids, numbers)).collect::<PyResult<Vec<_>>>()?;
         PyList::new(py, lists)
     }
 

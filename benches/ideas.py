@@ -1,0 +1,223 @@
+"""What each idea of the engine gives: the core is built without it, and both are timed on the same texts.
+
+    python benches/ideas.py                       all of them (a quarter of an hour); fills docs/engine.md
+    python benches/ideas.py --only prefetch       those whose name has the word; writes nothing
+
+An idea is taken away by changing a line or two in a copy of the source. Where the source has moved on and a line is no
+longer found, this program says so and stops: mend the table below.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench import ROOT, machine, say
+
+from pairity.languages import LANGUAGES_30
+
+STAGES = ("count", "classical", "parity", "encode")
+MERGES = 32_000
+
+
+@dataclass(frozen=True)
+class Idea:
+    name: str
+    file: str
+    stages: tuple[str, ...]
+    """The stages that the idea is for; others are not shown."""
+    changes: tuple[tuple[str, str], ...]
+
+
+IDEAS = (
+    Idea(
+        "scanners written by hand, not a regex engine",
+        "src/split.rs",
+        ("count", "encode"),
+        (("match KNOWN.iter().position(|(known, _)| *known == pattern) {", "match None::<usize> {"),),
+    ),
+    Idea(
+        "letters of ASCII passed eight at a time",
+        "src/split.rs",
+        ("count", "encode"),
+        (("if byte.is_ascii_lowercase() {", "if false && byte.is_ascii_lowercase() {"),),
+    ),
+    Idea(
+        "UTF-8 checked many bytes at a time",
+        "src/counts.rs",
+        ("count",),
+        (("simdutf8::compat::from_utf8(bytes)", "std::str::from_utf8(bytes)"),),
+    ),
+    Idea(
+        "large pages for large blocks",
+        "src/pages.rs",
+        STAGES,
+        (("unsafe { libc::madvise(block, size, libc::MADV_HUGEPAGE) };", ""),),
+    ),
+    Idea(
+        "fetching ahead (prefetch)",
+        "src/pages.rs",
+        ("classical", "parity", "encode"),
+        (
+            (
+                "pub fn prefetch<T>(item: &T) {",
+                "pub fn prefetch<T>(_: &T) {}\n#[allow(dead_code)]\nfn unused<T>(item: &T) {",
+            ),
+        ),
+    ),
+    Idea(
+        "merges wait until a language is asked for its best pair",
+        "src/train.rs",
+        ("parity",),
+        (
+            (
+                "self.append(Step { left, right, served, count: best.count })?;",
+                "self.append(Step { left, right, served, count: best.count })?;\n"
+                "for learner in &pool.learners { while lock(learner).catch_up(self.log, &mut self.scratch) {} }",
+            ),
+        ),
+    ),
+    Idea(
+        "a bit for each token that a shard has seen",
+        "src/shard.rs",
+        ("parity",),
+        (("if !self.seen.contains(left) || !self.seen.contains(right) {", "if false {"),),
+    ),
+    Idea(
+        "short lists of boundaries inside the index",
+        "src/shard.rs",
+        ("classical", "parity"),
+        (("self.len as usize > Boundaries::INLINE", "self.len > 0"),),
+    ),
+    Idea(
+        "only frequent pairs in the queue",
+        "src/train.rs",
+        ("classical", "parity"),
+        (("let queued_from = (most / 8).max(gate.floor());", "let queued_from = most.min(gate.floor());"),),
+    ),
+    Idea(
+        "pre-tokens seen before come from a cache",
+        "src/encode.rs",
+        ("encode",),
+        (("if length != word.len() ||", "if true || length != word.len() ||"),),
+    ),
+    Idea(
+        "pre-tokens that are tokens are looked up",
+        "src/encode.rs",
+        ("encode",),
+        (
+            (
+                "if let Some(id) = self.words.get(word, hash, &self.tokens) {",
+                "let _ = hash;\nif let Some(id) = None::<u32> {",
+            ),
+        ),
+    ),
+)
+
+
+def build(idea: Idea | None, folder: Path) -> Path:
+    """The program of guard.rs without the idea, from a copy of the source."""
+    source = folder / "source"
+    shutil.rmtree(source, ignore_errors=True)
+    for name in ("src", "benches"):
+        shutil.copytree(ROOT / name, source / name)
+    for name in ("Cargo.toml", "Cargo.lock"):
+        shutil.copy(ROOT / name, source / name)
+    if idea:
+        path = source / idea.file
+        text = path.read_text()
+        for old, new in idea.changes:
+            if text.count(old) != 1:
+                raise SystemExit(
+                    f"{idea.file} has {text.count(old)} times, not once: {old}\nMend IDEAS in {__file__}."
+                )
+            text = text.replace(old, new)
+        path.write_text(text)
+    target = ROOT / "target" / "ideas"
+    environment = os.environ | {"CARGO_TARGET_DIR": str(target), "RUSTFLAGS": "--cap-lints warn"}
+    command = ["cargo", "build", "--release", "--quiet", "--example", "guard"]
+    ended = subprocess.run(
+        command, cwd=source, env=environment, stderr=subprocess.PIPE, text=True, check=False
+    )
+    if ended.returncode:
+        raise SystemExit(f"without '{idea.name if idea else ''}' it does not build:\n{ended.stderr}")
+    binary = folder / f"without-{IDEAS.index(idea) if idea else 'nothing'}"
+    shutil.copy(target / "release" / "examples" / "guard", binary)
+    return binary
+
+
+def seconds(binary: Path, texts: dict[str, Path]) -> dict[str, float]:
+    command = [str(binary), "encode", *(str(texts[part]) for part in ("train", "dev", "test")), str(MERGES)]
+    said = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    return {stage: float(taken) for stage, taken in map(str.split, said.splitlines())}
+
+
+def plain_texts(data: Path, folder: Path) -> dict[str, Path]:
+    parts = {"train": "train", "dev": "flores200/dev", "test": "flores200/devtest"}
+    for part, place in parts.items():
+        (folder / part).mkdir(parents=True)
+        for language in LANGUAGES_30:
+            text = gzip.decompress((data / place / f"{language}.txt.gz").read_bytes())
+            (folder / part / language).write_bytes(text)
+    return {part: folder / part for part in parts}
+
+
+def table(times: dict[str, dict[str, float]], rounds: int) -> dict[str, object]:
+    """A row for each idea: seconds without it over seconds with all."""
+    whole = times[""]
+    rows: list[list[object]] = [
+        [
+            idea.name,
+            *(times[idea.name][stage] / whole[stage] if stage in idea.stages else None for stage in STAGES),
+        ]
+        for idea in IDEAS
+    ]
+    here = machine()
+    taken = ", ".join(f"{stage} {whole[stage]:.2f} s" for stage in STAGES)
+    return {
+        "made_by": "python benches/ideas.py",
+        "note": f"Seconds without the idea over seconds with all of them ({taken}), one thread, the best of "
+        f"{rounds} runs; 30 languages, {MERGES:,} merges; {here['cpu']}, {here['os']}.",
+        "columns": [{"name": "idea"}, *({"name": stage, "format": ".2f"} for stage in STAGES)],
+        "rows": rows,
+    }
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="Measure what each idea of the engine gives.")
+    parser.add_argument("--only", default="", metavar="WORD", help="ideas whose name has this word")
+    parser.add_argument("--rounds", type=int, default=3, help="runs of each; the best counts (default: 3)")
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="as for bench.py")
+    options = parser.parse_args(arguments)
+    chosen = [idea for idea in IDEAS if options.only in idea.name]
+    if not options.data.exists():
+        print(f"no texts at {options.data}: give their folder with --data.", file=sys.stderr)
+        return 1
+    with tempfile.TemporaryDirectory(prefix="pairity-ideas-") as temporary:
+        folder = Path(temporary)
+        texts = plain_texts(options.data, folder / "texts")
+        binaries = {idea.name if idea else "": build(idea, folder) for idea in (None, *chosen)}
+        times: dict[str, dict[str, float]] = {name: {} for name in binaries}
+        # Round after round, so that a slow minute of the machine does not fall on one idea alone.
+        for _ in range(options.rounds):
+            for name, binary in binaries.items():
+                taken = seconds(binary, texts)
+                say(f"{'without: ' + name if name else 'all ideas'}: {taken}")
+                times[name] = {
+                    stage: min(taken[stage], times[name].get(stage, taken[stage])) for stage in taken
+                }
+    if not options.only:
+        text = json.dumps(table(times, options.rounds), indent=1, ensure_ascii=False) + "\n"
+        (ROOT / "docs" / "results" / "ideas.json").write_text(text, encoding="utf-8")
+        subprocess.run([sys.executable, str(ROOT / "docs" / "tables.py")], check=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
