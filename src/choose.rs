@@ -1,7 +1,7 @@
 //! The two choices of every step: who is served, and which of its pairs.
 
 use crate::error::{Error, Result};
-use crate::shard::{Candidate, parts};
+use crate::shard::{Candidate, MOST_TOKENS, parts};
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 use std::cmp::Ordering;
@@ -145,8 +145,8 @@ impl Tokens {
 
     /// The id of the two joined: a new one, or the one that another merge gave the same string.
     pub fn join(&mut self, left: u32, right: u32) -> Result<u32> {
-        if self.len() >= u32::MAX as usize {
-            return Err(Error::Invalid("more tokens than 32-bit ids can name".into()));
+        if self.len() >= MOST_TOKENS {
+            return Err(Error::Invalid(format!("the engine's limit is {MOST_TOKENS} tokens: ask for fewer")));
         }
         let joined = [self.get(left), self.get(right)].concat();
         Ok(self.intern(&joined))

@@ -21,7 +21,9 @@ use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry as MapEntry;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-const SEPARATOR: u32 = u32::MAX;
+/// No token has this id, the largest that [`Symbols`] can hold.
+const SEPARATOR: u32 = 0xFF_FFFF;
+pub const MOST_TOKENS: usize = SEPARATOR as usize;
 
 /// One learned merge, with the lengths in bytes that a shard needs to find the spans.
 #[derive(Clone, Copy, Debug)]
@@ -71,17 +73,58 @@ struct PairEntry {
 }
 
 pub struct Shard {
-    symbols: Vec<u32>,
+    symbols: Symbols,
     regions: Vec<Region>,
     pairs: FxHashMap<u64, PairEntry>,
     lists: Lists,
     seen: IdSet,
 }
 
+/// Token ids, three bytes each: they are most of what a shard takes.
+#[derive(Default)]
+struct Symbols(Vec<u8>);
+
+impl Symbols {
+    const SIZE: usize = 3;
+
+    fn with_capacity(symbols: usize) -> Symbols {
+        Symbols(Vec::with_capacity(symbols * Symbols::SIZE + 1))
+    }
+
+    fn len(&self) -> usize {
+        self.0.len() / Symbols::SIZE
+    }
+
+    fn push(&mut self, id: u32) {
+        self.0.extend_from_slice(&id.to_le_bytes()[..Symbols::SIZE]);
+    }
+
+    /// To be called after the last `push`: `get` reads a byte more than it needs.
+    fn finish(&mut self) {
+        self.0.push(0);
+    }
+
+    #[inline(always)]
+    fn get(&self, at: usize) -> u32 {
+        let four = self.0[at * Symbols::SIZE..].first_chunk().expect("a byte follows the last symbol");
+        u32::from_le_bytes(*four) & 0xFF_FFFF
+    }
+
+    #[inline(always)]
+    fn set(&mut self, at: usize, id: u32) {
+        self.0[at * Symbols::SIZE..][..Symbols::SIZE].copy_from_slice(&id.to_le_bytes()[..Symbols::SIZE]);
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, at: usize) {
+        prefetch(&self.0[at * Symbols::SIZE]);
+    }
+}
+
 /// Words laid out and their pairs indexed: a shard, or a part of one that another thread made.
 #[derive(Default)]
 pub struct Part {
-    symbols: Vec<u32>,
+    symbols: Symbols,
     regions: Vec<Region>,
     counts: Vec<u64>,
     writers: Vec<BoundaryWriter>,
@@ -95,7 +138,7 @@ impl Part {
         let size = words().map(|word| word.bytes.len() + 1).sum::<usize>();
         check_size(size)?;
         let mut part = Part {
-            symbols: Vec::with_capacity(size + 1),
+            symbols: Symbols::with_capacity(size + 1),
             regions: Vec::new(),
             counts: vec![0; 1 << 16],
             writers: Vec::new(),
@@ -111,9 +154,12 @@ impl Part {
                 part.regions.push(Region { start, owner: word.owner, weight: word.weight });
             }
             part.symbols.push(SEPARATOR);
-            part.symbols.extend(word.bytes.iter().map(|&byte| u32::from(ids[usize::from(byte)])));
-            for (boundary, pair) in (start + 2..).zip(part.symbols[start as usize + 1..].windows(2)) {
-                let slot = (pair[0] << 8 | pair[1]) as usize;
+            let id = |byte: u8| ids[usize::from(byte)];
+            for &byte in word.bytes {
+                part.symbols.push(u32::from(id(byte)));
+            }
+            for (boundary, pair) in (start + 2..).zip(word.bytes.windows(2)) {
+                let slot = usize::from(id(pair[0])) << 8 | usize::from(id(pair[1]));
                 part.counts[slot] += word.weight;
                 part.writers[slot].push(boundary);
             }
@@ -125,7 +171,7 @@ impl Part {
     fn append(&mut self, other: Part) -> Result<()> {
         check_size(self.symbols.len() + other.symbols.len())?;
         let offset = self.symbols.len() as u32;
-        self.symbols.extend(other.symbols);
+        self.symbols.0.extend(other.symbols.0);
         let moved = |region: Region| Region { start: region.start + offset, ..region };
         self.regions.extend(other.regions.into_iter().map(moved));
         for (slot, count) in other.counts.into_iter().enumerate() {
@@ -138,9 +184,9 @@ impl Part {
     }
 }
 
-/// Boundaries are 32-bit numbers, and the largest one marks the separator.
+/// Boundaries are 32-bit numbers.
 fn check_size(symbols: usize) -> Result<()> {
-    let limit = SEPARATOR as usize - 1;
+    let limit = u32::MAX as usize - 1;
     if symbols >= limit {
         return Err(Error::Invalid(format!(
             "the distinct pre-tokens that are looked at together (of one language, or of all in a global phase and \
@@ -160,6 +206,7 @@ impl Shard {
         }
         let Part { mut symbols, regions, counts, writers } = whole;
         symbols.push(SEPARATOR);
+        symbols.finish();
         let mut seen = IdSet::default();
         let mut pairs = FxHashMap::default();
         let mut lists = Lists::default();
@@ -204,18 +251,18 @@ impl Shard {
         decode(self.lists.bytes(&entry.boundaries), |boundary| scratch.decoded.push(boundary));
         self.lists.discard(&entry.boundaries);
         scratch.spots.clear();
-        let symbols = &mut self.symbols[..];
+        let symbols = &mut self.symbols;
         for (i, &boundary) in scratch.decoded.iter().enumerate() {
             if let Some(&later) = scratch.decoded.get(i + PREFETCH) {
-                prefetch(&symbols[(later - left_len) as usize]);
-                prefetch(&symbols[later as usize]);
+                symbols.prefetch((later - left_len) as usize);
+                symbols.prefetch(later as usize);
             }
             let start = (boundary - left_len) as usize;
             let middle = boundary as usize;
-            if symbols[middle] == right && symbols[middle - 1] == left && symbols[start] == left {
+            if symbols.get(middle) == right && symbols.get(middle - 1) == left && symbols.get(start) == left {
                 // Written at once: in a run such as `aaa` the next boundary then shows as stale.
-                symbols[start] = new;
-                symbols[middle + right_len as usize - 1] = new;
+                symbols.set(start, new);
+                symbols.set(middle + right_len as usize - 1, new);
                 scratch.spots.push(start as u32);
             }
         }
@@ -229,14 +276,14 @@ impl Shard {
         let mut previous_end = 0;
         for (i, &start) in scratch.spots.iter().enumerate() {
             if let Some(&later) = scratch.spots.get(i + PREFETCH) {
-                prefetch(&symbols[later as usize - 1]); // in a long list, what the first pass fetched is gone
-                prefetch(&symbols[(later + span) as usize]);
+                symbols.prefetch(later as usize - 1); // in a long list, what the first pass fetched is gone
+                symbols.prefetch((later + span) as usize);
             }
             let end = start + span;
             let region = regions.of(start);
             merged(region.owner, region.weight);
             if previous_end != start {
-                let neighbour = symbols[start as usize - 1];
+                let neighbour = symbols.get(start as usize - 1);
                 if neighbour != SEPARATOR {
                     scratch.before.note(neighbour, start, region.weight);
                 }
@@ -245,7 +292,7 @@ impl Shard {
                 scratch.twins.push(end);
                 scratch.twin_weight += region.weight;
             } else {
-                let neighbour = symbols[end as usize];
+                let neighbour = symbols.get(end as usize);
                 if neighbour != SEPARATOR {
                     scratch.after.note(neighbour, end, region.weight);
                 }
@@ -268,7 +315,7 @@ impl Shard {
             scratch.twins.clear();
             scratch.twin_weight = 0;
         }
-        if self.lists.garbage > self.lists.bytes.len() / 2 + 8 * self.pairs.len() {
+        if self.lists.garbage > self.lists.bytes.len() / 3 + 4 * self.pairs.len() {
             self.lists.compact(&mut self.pairs);
         }
     }
