@@ -28,8 +28,8 @@ def load(name: str) -> ModuleType:
 @pytest.fixture
 def modules() -> Any:
     before = dict(sys.modules)
-    yield {name: load(name) for name in ("report", "figure", "texts", "bench", "guard")}
-    for name in ("report", "figure", "texts", "bench", "guard"):
+    yield {name: load(name) for name in ("report", "figure", "texts", "bench", "guard", "ideas")}
+    for name in ("report", "figure", "texts", "bench", "guard", "ideas"):
         sys.modules.pop(name)
         if name in before:
             sys.modules[name] = before[name]
@@ -37,7 +37,8 @@ def modules() -> Any:
 
 def test_a_quick_run_makes_record_tables_and_figure(tmp_path: Path) -> None:
     options = (
-        "--quick --made-up --skip-peers --suite count encode --threads 1 --languages 2 --lines 60 --merges 40"
+        "--quick --made-up --skip-peers --suite count encode growth --threads 1 --languages 2 --lines 60 "
+        "--merges 40 --words 800"
     )
     command = [sys.executable, str(BENCHES / "bench.py"), *options.split(), "--root", str(tmp_path)]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -45,7 +46,7 @@ def test_a_quick_run_makes_record_tables_and_figure(tmp_path: Path) -> None:
     assert "count plain text, 1 thread" in ended.stdout
 
     record = json.loads((tmp_path / "docs" / "results" / "bench.json").read_text(encoding="utf-8"))
-    assert set(record["suites"]) == {"count", "encode"}
+    assert set(record["suites"]) == {"count", "encode", "growth"}
     for suite in record["suites"].values():
         assert suite["rows"]
         for row in suite["rows"]:
@@ -141,3 +142,10 @@ def test_guard_names_what_has_grown(modules: dict[str, ModuleType], capsys: Any)
     assert "not recorded yet" in capsys.readouterr().out
     recorded = json.loads((BENCHES / "guard.json").read_text(encoding="utf-8"))
     assert list(recorded["instructions"]) == list(modules["guard"].STAGES[1:])
+
+
+def test_every_idea_is_found_in_the_source_once(modules: dict[str, ModuleType]) -> None:
+    root = BENCHES.parent
+    for idea in modules["ideas"].IDEAS:
+        for old, _ in idea.changes:
+            assert (root / idea.file).read_text(encoding="utf-8").count(old) == 1, idea.name

@@ -113,7 +113,9 @@ ALPHABETS = [
 def corpora(draw):
     pieces = draw(st.sampled_from(ALPHABETS))
     word = st.lists(st.sampled_from(pieces), min_size=1, max_size=9).map(b"".join)
-    text = st.dictionaries(word, st.integers(1, 6), min_size=1, max_size=6)
+    text = st.dictionaries(
+        word, st.integers(1, 6) | st.sampled_from([50, 900, 70_000]), min_size=1, max_size=6
+    )
     names = [f"lang{i}" for i in range(draw(st.integers(1, 5)))]
     train = {name: draw(text) for name in names}
     dev = {name: draw(text) for name in names}
@@ -203,3 +205,37 @@ def test_engine_goes_on_as_the_reference_does(case):
 @given(cases(), st.integers(2, 4))
 def test_threads_change_nothing(case, threads):
     assert_equal(case, threads)
+
+
+def test_rare_pairs_come_after_the_queue_has_run_dry():
+    words = {
+        b"abab": 70_000,
+        b"abcd": 900,
+        b"bcd": 880,
+        b"xbcd": 60,
+        b"xy": 50,
+        b"xyx": 7,
+        b"yz": 6,
+        b"zq": 1,
+    }
+    train = {"x": words, "y": {b"abcd": 3, b"zq": 2}}
+    units = {"x": 1.0, "y": 1.0}
+    for known in ([], [(b"b", b"c"), (b"a", b"bc")]):
+        for floor in (0, 7):
+            for threads in (1, 2):
+                case = {
+                    "train": train,
+                    "dev": train,
+                    "dev_units": units,
+                    "method": Parity(),
+                    "num_merges": 60,
+                }
+                assert_equal(case | {"known": known, "min_frequency": floor}, threads)
+
+
+def test_lists_that_come_and_go_are_kept_apart():
+    # Thousands of words make lists too long for the index, and most of them die: their block is made anew on the way.
+    numbers = np.random.default_rng(1)
+    words = {bytes(numbers.choice(list(b"abcdefgh"), 12)): 1 + i % 7 for i in range(1500)}
+    case = {"train": {"x": words}, "dev": {}, "dev_units": {}, "method": Classical(), "num_merges": 300}
+    assert_equal(case)

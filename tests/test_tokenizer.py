@@ -1,6 +1,7 @@
 """The tokenizer itself: ids by the definition, text that comes back, its table, its sizes, its folder."""
 
 import copy
+import gc
 import json
 import random
 import signal
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pairity import special
+from pairity import _core, special
 from pairity.errors import PairityError
 from pairity.pretokenizers import pattern_of
 from pairity.tokenizer import Tokenizer
@@ -500,3 +501,28 @@ def test_holes_are_allowed_when_said():
     assert tok.encode("xab") == [120, 300]
     with pytest.raises(PairityError, match="id 256 is not in the vocabulary"):
         tok.decode([256])
+
+
+def test_the_garbage_collector_is_left_as_it_was():
+    tok = small("gpt4o")
+    try:
+        for switch, on in ((gc.disable, False), (gc.enable, True)):
+            switch()
+            tok.encode_batch(["a b", ""])
+            assert gc.isenabled() is on
+    finally:
+        gc.enable()
+
+
+def test_a_special_id_beyond_the_vocabulary_is_refused():
+    tok = small("gpt4o")
+    beyond = _core.Specials([("<x>", len(tok.tokens))])
+    with pytest.raises(ValueError, match="vocabulary ends before"):
+        tok._encoder.encode("a<x>", allowed=beyond)
+
+
+def test_lists_of_ids_are_the_callers_own():
+    tok = small("gpt4o")
+    first, second = tok.encode_batch(["the the", "the the"])
+    first.append(first[0] + 1)
+    assert second == tok.encode("the the") != first
