@@ -46,7 +46,7 @@ IDEAS = (
         "letters of ASCII passed eight at a time",
         "src/split.rs",
         ("count", "encode"),
-        (("if byte.is_ascii_lowercase() {", "if false && byte.is_ascii_lowercase() {"),),
+        (("if byte.is_ascii_lowercase() {\n                at =", "if false {\n                at ="),),
     ),
     Idea(
         "UTF-8 checked many bytes at a time",
