@@ -11,6 +11,7 @@ import argparse
 import contextlib
 import importlib.metadata
 import json
+import math
 import os
 import platform
 import shutil
@@ -42,7 +43,7 @@ Row = dict[str, Any]
 
 @dataclass
 class Bench:
-    """A run: what was asked, the texts, and the rows measured so far."""
+    """A run: what was asked, the texts, and what was measured so far, by case and program."""
 
     options: argparse.Namespace
     folder: Path
@@ -50,7 +51,8 @@ class Bench:
     machine: dict[str, Any]
     versions: dict[str, str]
     earlier: dict[str, Any]
-    rows: list[Row] = field(default_factory=list)
+    runs: dict[str, list[Row]] = field(default_factory=dict)
+    rows: dict[str, Row] = field(default_factory=dict)
 
     def prepare(self, job: str, **details: Any) -> dict[str, str]:
         """Make counts that are measured on, unmeasured; the job's details to read them."""
@@ -79,25 +81,29 @@ class Bench:
         if peer and (known := self.reused(row)):
             say(f"{show}: {known['wall']:.2f} s (from an earlier run)")
             # What it gave then was compared with the pairity of then, which says nothing of this one.
-            self.rows.append(known | {"reused": True, "same": "not compared again"})
-            return self.rows[-1]
-        tokens = self.folder / f"{len(self.rows)}.tokens"
-        runs: list[Row] = []
+            return self.keep(known | {"reused": True, "same": "not compared again"})
+        runs = self.runs.setdefault(show, [])
+        if sum(run["wall"] for run in runs) > REPEAT_BELOW:
+            return self.rows[show]
+        tokens = self.folder / "run.tokens"
+        tokens.unlink(missing_ok=True)
+        asked = {"job": job, "program": program, "tokens": str(tokens), "folder": str(self.folder)}
         try:
-            while len(runs) < self.options.repeat and sum(run["wall"] for run in runs) < REPEAT_BELOW:
-                asked = {"job": job, "program": program, "tokens": str(tokens), "folder": str(self.folder)}
-                runs.append(self.work(asked | details))
+            run = self.work(asked | details)
         except WorkError as error:
             say(f"{show}: {error}")
-            self.rows.append(row | {"failed": str(error)})
-            return self.rows[-1]
-        middle = statistics.median_low([run["wall"] for run in runs])
-        row |= next(run for run in runs if run["wall"] == middle)
-        row["runs"] = [run["wall"] for run in runs]
+            runs.append({"wall": math.inf})  # it is not tried again
+            return self.keep(row | {"failed": str(error)})
+        say(f"{show}: {run['wall']:.2f} s, {run['user']:.2f} s user, {run['memory'] / 1e6:,.0f} MB")
+        runs.append(run)
+        walls = [run["wall"] for run in runs]
+        row |= runs[walls.index(statistics.median_low(walls))] | {"runs": walls}
         if tokens.exists():
             row["same"] = self.compare(case, details, row, tokens)
-        say(f"{show}: {row['wall']:.2f} s, {row['user']:.2f} s user, {row['memory'] / 1e6:,.0f} MB")
-        self.rows.append(row)
+        return self.keep(row)
+
+    def keep(self, row: Row) -> Row:
+        self.rows[f"{row['case']}: {row['program']}"] = row
         return row
 
     def compare(self, case: str, details: dict[str, Any], row: Row, tokens: Path) -> str | None:
@@ -180,7 +186,7 @@ def parity(bench: Bench) -> None:
             row = loop_alone(case, peer, one)
             if merges > o.peer_merges:
                 row["program"] += f", its first {o.peer_merges:,} merges"
-            bench.rows.append(row)
+            bench.keep(row)
         label = "pairity, classical"
         bench.measure(case, "merge", label=label, merges=merges, method="classical", **counts)
 
@@ -400,7 +406,9 @@ def main(arguments: list[str] | None = None) -> int:
         for suite in options.suite:
             bench = Bench(options, folder, chosen, here, versions, earlier)
             load = os.getloadavg()[0]
-            globals()[suite](bench)
+            # Round after round, so that a slow minute of the machine does not fall on one program alone.
+            for _ in range(options.repeat):
+                globals()[suite](bench)
             record["suites"][suite] = {
                 "made_by": made_by,
                 "date": time.strftime("%Y-%m-%d"),
@@ -408,7 +416,7 @@ def main(arguments: list[str] | None = None) -> int:
                 "texts": chosen.what,
                 "versions": versions,
                 "skipped": skipped,
-                "rows": bench.rows,
+                "rows": list(bench.rows.values()),
             }
             # After each suite, so that a later one that fails does not lose this one.
             write(record, options.root)
