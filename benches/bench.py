@@ -293,6 +293,14 @@ def machine() -> dict[str, Any]:
     }
 
 
+def stolen() -> tuple[int, int]:
+    """Processor time so far that other guests of the same host took, and all of it (Linux)."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        times = [int(time) for time in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
+        return times[7], sum(times)
+    return 0, 0
+
+
 def installed() -> dict[str, str]:
     """Program -> version, of those that are here."""
     found = {}
@@ -405,14 +413,16 @@ def main(arguments: list[str] | None = None) -> int:
         say(f"{here['cpu']}, {here['cores']} cores, {here['memory_gb']} GB, {here['os']}; {chosen.what}")
         for suite in options.suite:
             bench = Bench(options, folder, chosen, here, versions, earlier)
-            load = os.getloadavg()[0]
+            load, before = os.getloadavg()[0], stolen()
             # Round after round, so that a slow minute of the machine does not fall on one program alone.
             for _ in range(options.repeat):
                 globals()[suite](bench)
+            taken, passed = (now - then for now, then in zip(stolen(), before, strict=True))
             record["suites"][suite] = {
                 "made_by": made_by,
                 "date": time.strftime("%Y-%m-%d"),
                 "load_before": round(load, 2),
+                "stolen": round(taken / max(passed, 1), 3),
                 "texts": chosen.what,
                 "versions": versions,
                 "skipped": skipped,

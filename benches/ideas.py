@@ -1,6 +1,6 @@
 """What each idea of the engine gives: the core is built without it, and both are timed on the same texts.
 
-    python benches/ideas.py                       all of them (a quarter of an hour); fills docs/engine.md
+    python benches/ideas.py                       all of them (half an hour); fills docs/engine.md
     python benches/ideas.py --only prefetch       those whose name has the word; writes nothing
 
 An idea is taken away by changing a line or two in a copy of the source. Where the source has moved on and a line is no
@@ -12,6 +12,7 @@ import gzip
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -96,6 +97,12 @@ IDEAS = (
         (("self.len as usize > Boundaries::INLINE", "self.len > 0"),),
     ),
     Idea(
+        "words of the same count in the order of the alphabet",
+        "src/shard.rs",
+        ("classical", "parity"),
+        (("words.sort_by(|a, b|", "words.sort_unstable_by(|a, b|"),),
+    ),
+    Idea(
         "only frequent pairs in the queue",
         "src/train.rs",
         ("classical", "parity"),
@@ -152,8 +159,9 @@ def build(idea: Idea | None, folder: Path) -> Path:
     return binary
 
 
-def seconds(binary: Path, texts: dict[str, Path]) -> dict[str, float]:
-    command = [str(binary), "encode", *(str(texts[part]) for part in ("train", "dev", "test")), str(MERGES)]
+def seconds(binary: Path, last: str, texts: dict[str, Path]) -> dict[str, float]:
+    """What each stage takes, up to the last one asked for."""
+    command = [str(binary), last, *(str(texts[part]) for part in ("train", "dev", "test")), str(MERGES)]
     said = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
     return {stage: float(taken) for stage, taken in map(str.split, said.splitlines())}
 
@@ -168,22 +176,17 @@ def plain_texts(data: Path, folder: Path) -> dict[str, Path]:
     return {part: folder / part for part in parts}
 
 
-def table(times: dict[str, dict[str, float]], rounds: int) -> dict[str, object]:
+def table(ratios: dict[str, dict[str, list[float]]], rounds: int) -> dict[str, object]:
     """A row for each idea: seconds without it over seconds with all."""
-    whole = times[""]
-    rows: list[list[object]] = [
-        [
-            idea.name,
-            *(times[idea.name][stage] / whole[stage] if stage in idea.stages else None for stage in STAGES),
-        ]
-        for idea in IDEAS
+    rows = [
+        [name, *(statistics.median(found[stage]) if stage in found else None for stage in STAGES)]
+        for name, found in ratios.items()
     ]
     here = machine()
-    taken = ", ".join(f"{stage} {whole[stage]:.2f} s" for stage in STAGES)
     return {
         "made_by": "python benches/ideas.py",
-        "note": f"Seconds without the idea over seconds with all of them ({taken}), one thread, the best of "
-        f"{rounds} runs; 30 languages, {MERGES:,} merges; {here['cpu']}, {here['os']}.",
+        "note": "Seconds without the idea over seconds with all of them, one run right after the other; the middle of "
+        f"{rounds} such ratios; one thread, 30 languages, {MERGES:,} merges; {here['cpu']}, {here['os']}.",
         "columns": [{"name": "idea"}, *({"name": stage, "format": ".2f"} for stage in STAGES)],
         "rows": rows,
     }
@@ -192,7 +195,7 @@ def table(times: dict[str, dict[str, float]], rounds: int) -> dict[str, object]:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Measure what each idea of the engine gives.")
     parser.add_argument("--only", default="", metavar="WORD", help="ideas whose name has this word")
-    parser.add_argument("--rounds", type=int, default=3, help="runs of each; the best counts (default: 3)")
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each; the middle counts (default: 5)")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="as for bench.py")
     options = parser.parse_args(arguments)
     chosen = [idea for idea in IDEAS if options.only in idea.name]
@@ -202,18 +205,21 @@ def main(arguments: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="pairity-ideas-") as temporary:
         folder = Path(temporary)
         texts = plain_texts(options.data, folder / "texts")
-        binaries = {idea.name if idea else "": build(idea, folder) for idea in (None, *chosen)}
-        times: dict[str, dict[str, float]] = {name: {} for name in binaries}
-        # Round after round, so that a slow minute of the machine does not fall on one idea alone.
+        whole = build(None, folder)
+        binaries = {idea: build(idea, folder) for idea in chosen}
+        ratios: dict[str, dict[str, list[float]]] = {
+            idea.name: {stage: [] for stage in idea.stages} for idea in chosen
+        }
         for _ in range(options.rounds):
-            for name, binary in binaries.items():
-                taken = seconds(binary, texts)
-                say(f"{'without: ' + name if name else 'all ideas'}: {taken}")
-                times[name] = {
-                    stage: min(taken[stage], times[name].get(stage, taken[stage])) for stage in taken
-                }
+            for idea, binary in binaries.items():
+                # One right after the other: a machine that is shared has slow minutes.
+                with_it = seconds(whole, idea.stages[-1], texts)
+                without = seconds(binary, idea.stages[-1], texts)
+                for stage in idea.stages:
+                    ratios[idea.name][stage].append(without[stage] / with_it[stage])
+                say(f"without {idea.name}: {ratios[idea.name]}")
     if not options.only:
-        text = json.dumps(table(times, options.rounds), indent=1, ensure_ascii=False) + "\n"
+        text = json.dumps(table(ratios, options.rounds), indent=1, ensure_ascii=False) + "\n"
         (ROOT / "docs" / "results" / "ideas.json").write_text(text, encoding="utf-8")
         subprocess.run([sys.executable, str(ROOT / "docs" / "tables.py")], check=True)
     return 0

@@ -132,10 +132,11 @@ pub struct Part {
 
 impl Part {
     /// `ids` are those of the bytes. A word of one byte has no pair and is left out.
-    pub fn new(words: &mut [Word], ids: &[u8; 256], stop: &AtomicBool) -> Result<Part> {
-        words.sort_unstable_by(|a, b| (a.owner, b.weight).cmp(&(b.owner, a.weight)));
-        let words = || words.iter().filter(|word| word.bytes.len() > 1);
-        let size = words().map(|word| word.bytes.len() + 1).sum::<usize>();
+    pub fn new(mut words: Vec<Word>, ids: &[u8; 256], stop: &AtomicBool) -> Result<Part> {
+        words.retain(|word| word.bytes.len() > 1);
+        // Words of the same weight stay in the alphabet's order: those that share pairs lie close together.
+        words.sort_by(|a, b| (a.owner, b.weight).cmp(&(b.owner, a.weight)));
+        let size = words.iter().map(|word| word.bytes.len() + 1).sum::<usize>();
         check_size(size)?;
         let mut part = Part {
             symbols: Symbols::with_capacity(size + 1),
@@ -144,7 +145,7 @@ impl Part {
             writers: Vec::new(),
         };
         part.writers.resize_with(1 << 16, BoundaryWriter::default);
-        for (i, word) in words().enumerate() {
+        for (i, word) in words.iter().enumerate() {
             if i % 4096 == 0 && stop.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
             }
@@ -178,7 +179,7 @@ impl Part {
             self.counts[slot] += count;
         }
         for (writer, behind) in self.writers.iter_mut().zip(other.writers) {
-            decode(&behind.bytes, |boundary| writer.push(boundary + offset));
+            writer.append(&behind, offset);
         }
         Ok(())
     }
@@ -574,6 +575,16 @@ impl BoundaryWriter {
             delta >>= 7;
         }
         self.bytes.push(delta as u8);
+    }
+
+    /// The boundaries of another, `offset` further on. Only its first has another distance from the one before.
+    fn append(&mut self, behind: &BoundaryWriter, offset: u32) {
+        if let Some(end) = behind.bytes.iter().position(|byte| byte & 0x80 == 0) {
+            let (first, rest) = behind.bytes.split_at(end + 1);
+            decode(first, |boundary| self.push(boundary + offset));
+            self.bytes.extend_from_slice(rest);
+            self.last = behind.last + offset;
+        }
     }
 
     /// One whole list; the writer's memory is used again for the next.

@@ -9,6 +9,7 @@ use crate::choose::{Admission, Gate, Gauge, Queue, Server, Tokens, Window, byte_
 use crate::error::{Error, Result};
 use crate::shard::{Candidate, Merge, Part, Scratch, Shard, Word, parts};
 use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -357,7 +358,7 @@ impl Scale {
             gauges.push(gauge);
         }
         Ok(Scale {
-            shard: Shard::new(vec![Part::new(&mut words, &byte_ranks(), stop)?])?,
+            shard: Shard::new(vec![Part::new(words, &byte_ranks(), stop)?])?,
             applied: 0,
             pending: Vec::new(),
             gauges,
@@ -398,13 +399,12 @@ struct Learner {
 impl Learner {
     fn new(texts: &[Counted], threads: usize, stop: &AtomicBool) -> Result<Learner> {
         let ranks = byte_ranks();
-        let words = || texts.iter().flat_map(|text| text.words(0));
-        let parts = if texts.len() == 1 {
-            vec![Part::new(&mut words().collect::<Vec<Word>>(), &ranks, stop)]
+        let parts = if let [text] = texts {
+            vec![Part::new(text.words(0).collect(), &ranks, stop)]
         } else {
             let number = threads.min(MOST_PARTS);
             std::thread::scope(|scope| {
-                let make = |part| move || Part::new(&mut summed(words(), part, number), &ranks, stop);
+                let make = |part| move || Part::new(summed(texts, part, number), &ranks, stop);
                 let makers: Vec<_> = (0..number).map(|part| scope.spawn(make(part))).collect();
                 makers.into_iter().map(|maker| maker.join().unwrap_or(Err(Error::Interrupted))).collect()
             })
@@ -515,15 +515,24 @@ impl<'c> Counted<'c> {
 }
 
 /// Equal words of several languages become one, with their weights added: those of one part out of so many.
-fn summed<'w>(words: impl Iterator<Item = Word<'w>>, part: usize, parts: usize) -> Vec<Word<'w>> {
-    let mut weights: FxHashMap<&[u8], u64> = FxHashMap::default();
-    for word in words {
-        let share: usize = word.bytes.iter().map(|&byte| usize::from(byte)).sum();
+fn summed<'c>(texts: &[Counted<'c>], part: usize, parts: usize) -> Vec<Word<'c>> {
+    let most = texts.iter().map(|text| text.counts.len()).sum::<usize>() / parts;
+    let mut places: FxHashMap<&[u8], u32> = FxHashMap::with_capacity_and_hasher(most, Default::default());
+    let mut sums: Vec<Word> = Vec::new();
+    for word in texts.iter().flat_map(|text| text.words(0)) {
+        // By how they begin, so that words with the same beginning stay together.
+        let share = word.bytes.iter().take(4).fold(0, |share, &byte| share * 31 + usize::from(byte));
         if share % parts == part {
-            *weights.entry(word.bytes).or_default() += word.weight;
+            match places.entry(word.bytes) {
+                Entry::Occupied(place) => sums[*place.get() as usize].weight += word.weight,
+                Entry::Vacant(place) => {
+                    place.insert(sums.len() as u32);
+                    sums.push(word);
+                }
+            }
         }
     }
-    weights.into_iter().map(|(bytes, weight)| Word { bytes, weight, owner: 0 }).collect()
+    sums
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

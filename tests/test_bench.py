@@ -79,6 +79,7 @@ def record_of(*rows: dict[str, Any]) -> dict[str, Any]:
     suite = {
         "made_by": "make bench",
         "load_before": 0.1,
+        "stolen": 0.034,
         "texts": "text",
         "versions": {},
         "skipped": ["ffbpe"],
@@ -95,6 +96,7 @@ def test_ratios_are_of_the_same_work_and_failures_have_none(modules: dict[str, M
     assert ratios == [1.0, 5.0, None, None]
     assert table["rows"][2][-1] == "not done after 5 s"
     assert "Not installed: ffbpe." in table["note"]
+    assert "up to 3% of its time taken by other guests" in table["note"]
     assert [cells[3] for cells in modules["report"].speed_table(record)["rows"]] == [
         "Hugging Face tokenizers"
     ]
