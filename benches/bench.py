@@ -239,7 +239,8 @@ def encode(bench: Bench) -> None:
     tokenizer = bench.folder / "tokenizer"
     files = {"train": paths(bench.texts.train), "dev": paths(bench.texts.dev)}
     training = {"job": "train", "program": "pairity", "method": "parity", "merges": merges} | files
-    bench.work(training | {"threads": bench.options.threads, "save": str(tokenizer)})
+    if not tokenizer.exists():
+        bench.work(training | {"threads": bench.options.threads, "save": str(tokenizer)})
     case = f"encode, {merges:,} merges, 1 thread"
     test: dict[str, Any] = {"test": paths(bench.texts.test), "tokenizer": str(tokenizer), "threads": 1}
     for program in ("pairity", "tiktoken", "tokenizers", "tokenizers (fast)"):

@@ -25,6 +25,7 @@ from pairity.languages import LANGUAGES_30
 
 STAGES = ("count", "classical", "parity", "encode")
 MERGES = 32_000
+LINES = 20_000  # of each language: a run of seconds, so that two runs see the machine in the same state
 
 
 @dataclass(frozen=True)
@@ -54,12 +55,6 @@ IDEAS = (
         "src/counts.rs",
         ("count",),
         (("simdutf8::compat::from_utf8(bytes)", "std::str::from_utf8(bytes)"),),
-    ),
-    Idea(
-        "large pages for large blocks",
-        "src/pages.rs",
-        STAGES,
-        (("unsafe { libc::madvise(block, size, libc::MADV_HUGEPAGE) };", ""),),
     ),
     Idea(
         "fetching ahead (prefetch)",
@@ -171,8 +166,8 @@ def plain_texts(data: Path, folder: Path) -> dict[str, Path]:
     for part, place in parts.items():
         (folder / part).mkdir(parents=True)
         for language in LANGUAGES_30:
-            text = gzip.decompress((data / place / f"{language}.txt.gz").read_bytes())
-            (folder / part / language).write_bytes(text)
+            lines = gzip.decompress((data / place / f"{language}.txt.gz").read_bytes()).split(b"\n")
+            (folder / part / language).write_bytes(b"\n".join(lines[:LINES]))
     return {part: folder / part for part in parts}
 
 
@@ -186,7 +181,8 @@ def table(ratios: dict[str, dict[str, list[float]]], rounds: int) -> dict[str, o
     return {
         "made_by": "python benches/ideas.py",
         "note": "Seconds without the idea over seconds with all of them, one run right after the other; the middle of "
-        f"{rounds} such ratios; one thread, 30 languages, {MERGES:,} merges; {here['cpu']}, {here['os']}.",
+        f"{rounds} such ratios; one thread, 30 languages, up to {LINES:,} lines each, {MERGES:,} merges; "
+        f"{here['cpu']}, {here['os']}.",
         "columns": [{"name": "idea"}, *({"name": stage, "format": ".2f"} for stage in STAGES)],
         "rows": rows,
     }
@@ -195,7 +191,7 @@ def table(ratios: dict[str, dict[str, list[float]]], rounds: int) -> dict[str, o
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Measure what each idea of the engine gives.")
     parser.add_argument("--only", default="", metavar="WORD", help="ideas whose name has this word")
-    parser.add_argument("--rounds", type=int, default=5, help="runs of each; the middle counts (default: 5)")
+    parser.add_argument("--rounds", type=int, default=9, help="runs of each; the middle counts (default: 9)")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="as for bench.py")
     options = parser.parse_args(arguments)
     chosen = [idea for idea in IDEAS if options.only in idea.name]
@@ -210,13 +206,13 @@ def main(arguments: list[str] | None = None) -> int:
         ratios: dict[str, dict[str, list[float]]] = {
             idea.name: {stage: [] for stage in idea.stages} for idea in chosen
         }
-        for _ in range(options.rounds):
+        for number in range(options.rounds):
             for idea, binary in binaries.items():
-                # One right after the other: a machine that is shared has slow minutes.
-                with_it = seconds(whole, idea.stages[-1], texts)
-                without = seconds(binary, idea.stages[-1], texts)
+                # One right after the other, and each as often the first: a machine that is shared has slow minutes.
+                pair = (whole, binary) if number % 2 else (binary, whole)
+                times = {program: seconds(program, idea.stages[-1], texts) for program in pair}
                 for stage in idea.stages:
-                    ratios[idea.name][stage].append(without[stage] / with_it[stage])
+                    ratios[idea.name][stage].append(times[binary][stage] / times[whole][stage])
                 say(f"without {idea.name}: {ratios[idea.name]}")
     if not options.only:
         text = json.dumps(table(ratios, options.rounds), indent=1, ensure_ascii=False) + "\n"

@@ -1,8 +1,6 @@
-//! Memory: large blocks on large pages, and fetching ahead.
+//! Memory: large blocks straight from the system, and fetching ahead.
 //!
-//! Training and counting jump about in tables of many megabytes. With pages of 4 KB most of those jumps also miss the
-//! processor's table of pages, which costs time too. Linux gives large pages to memory that asks for them. Large blocks
-//! are taken from the system and given back to it one by one: an allocator would keep them, and what grows by
+//! Large blocks are taken from the system and given back to it one by one: an allocator would keep them, and what grows by
 //! doubling leaves holes that nothing fits into.
 //!
 //! As the allocator is that of the whole program, this crate is for our extension module and not for others to link.
@@ -56,7 +54,7 @@ mod large_blocks {
                 (false, false) => unsafe { System.realloc(block, layout, size) },
                 // The pages move, not what is on them.
                 (true, true) => unsafe {
-                    advised(libc::mremap(block.cast(), layout.size(), size, libc::MREMAP_MAYMOVE), size)
+                    block_at(libc::mremap(block.cast(), layout.size(), size, libc::MREMAP_MAYMOVE))
                 },
                 _ => unsafe {
                     let new = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
@@ -73,16 +71,12 @@ mod large_blocks {
     fn map(size: usize) -> *mut u8 {
         let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
         // SAFETY: a new mapping at a place that the system chooses touches nobody's memory.
-        unsafe { advised(libc::mmap(null_mut(), size, access, kind, -1, 0), size) }
+        block_at(unsafe { libc::mmap(null_mut(), size, access, kind, -1, 0) })
     }
 
-    /// Asks for large pages; a refusal changes nothing.
-    unsafe fn advised(block: *mut libc::c_void, size: usize) -> *mut u8 {
-        if block == libc::MAP_FAILED {
-            return null_mut();
-        }
-        unsafe { libc::madvise(block, size, libc::MADV_HUGEPAGE) };
-        block.cast()
+    /// What an allocator answers for what the system answered.
+    fn block_at(mapping: *mut libc::c_void) -> *mut u8 {
+        if mapping == libc::MAP_FAILED { null_mut() } else { mapping.cast() }
     }
 
     #[cfg(test)]

@@ -38,7 +38,7 @@ def modules() -> Any:
 def test_a_quick_run_makes_record_tables_and_figure(tmp_path: Path) -> None:
     options = (
         "--quick --made-up --skip-peers --suite count encode growth --threads 1 --languages 2 --lines 60 "
-        "--merges 40 --words 800"
+        "--merges 40 --words 800 --repeat 2"
     )
     command = [sys.executable, str(BENCHES / "bench.py"), *options.split(), "--root", str(tmp_path)]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -53,6 +53,7 @@ def test_a_quick_run_makes_record_tables_and_figure(tmp_path: Path) -> None:
             assert "failed" not in row
             assert row["wall"] > 0
             assert row["memory"] > 1_000_000
+            assert len(row["runs"]) == 2
     counted = [row["words"] for row in record["suites"]["count"]["rows"]]
     assert len(counted) == 2
     assert counted[0] == counted[1] > 100, "plain and compressed text are the same text"

@@ -10,6 +10,7 @@ import json
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,6 +75,7 @@ class _Stream:
 def read(
     inputs: Sequence[TextInput],
     feed: Callable[[str, Block], None],
+    ended: Callable[[str], None],
     *,
     text_column: str = "text",
     threads: int | None = None,
@@ -81,6 +83,7 @@ def read(
 ) -> None:
     """Call `feed(language, block)` for all text, from `threads` threads at once and in no defined order.
 
+    `ended(language)` is called once for each language, when all its text was fed.
     Threads begin with the largest files, one each. When no file is left, they help with those still being
     read: one reads and decompresses, the others work on the blocks, so one big file keeps all of them busy.
     Iterables are read by the calling thread, as their owner expects. The first error or Ctrl-C ends it all.
@@ -90,6 +93,8 @@ def read(
         _Stream(n, lang, file, _file_blocks(file, text_column)) for n, (lang, file) in enumerate(ordered)
     ]
     waiting = sorted(streams, key=lambda stream: stream.file.size)  # the largest is popped first
+    left = Counter([stream.language for stream in streams])  # how many sources of a language are not yet read
+    left.update(part.language for part in inputs if part.lines is not None)
     choosing = threading.Lock()
     failures: list[tuple[int, int, BaseException]] = []
     stop = threading.Event()
@@ -98,15 +103,30 @@ def read(
 
     def choose() -> _Stream | None:
         with choosing:
-            open_streams = [stream for stream in streams if stream.threads and not stream.finished]
             if waiting:
                 stream = waiting.pop()
-            elif open_streams:
-                stream = min(open_streams, key=lambda stream: (stream.threads, -stream.file.size))
             else:
-                return None
+                being_read = [stream for stream in streams if stream.threads and not stream.finished]
+                if not being_read:
+                    return None
+                stream = min(being_read, key=lambda stream: (stream.threads, -stream.file.size))
             stream.threads += 1
             return stream
+
+    def leave(stream: _Stream) -> None:
+        with choosing:
+            stream.finished = True
+            stream.threads -= 1
+            if stream.threads:
+                return
+        close(stream.language)
+
+    def close(language: str) -> None:
+        with choosing:
+            left[language] -= 1
+            last = not left[language]
+        if last and not stop.is_set():
+            ended(language)
 
     def work() -> None:
         nonlocal now
@@ -117,10 +137,10 @@ def read(
                 while not stop.is_set() and (block := stream.take()):
                     first = block.first
                     feed(stream.language, _parse(block, stream.file.kind, text_column))
+                leave(stream)
             except BaseException as error:
                 failures.append((stream.order, first, error))
                 stop.set()
-            stream.finished = True
 
     def report() -> None:
         if progress:
@@ -133,15 +153,17 @@ def read(
                     return
                 feed(part.language, block)
                 report()
+            if part.lines is not None:
+                close(part.language)
 
-    in_threads(work, stop, thread_count(threads) if streams else 0, meanwhile, report)
+    _in_threads(work, stop, thread_count(threads) if streams else 0, meanwhile, report)
     if failures:
         # Threads may find several; the first in a broken file is the same in every run.
         raise min(failures, key=lambda failure: failure[:2])[2]
     report()
 
 
-def in_threads(
+def _in_threads(
     work: Callable[[], None],
     stop: threading.Event,
     threads: int,

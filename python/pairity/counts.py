@@ -12,7 +12,6 @@ import hashlib
 import json
 import operator
 import os
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -421,32 +420,16 @@ def _count_texts(
             raise PairityError(f"{block.where}: {error}") from error
         idle[language].append(counter)
 
-    corpus.read(inputs, feed, text_column=text_column, threads=threads, progress=progress)
-
     made: dict[str, LanguageCounts] = {}
-    # The largest last, from where they are taken: threads then end at about the same time.
-    waiting = [part.language for part in sorted(inputs, key=lambda part: sum(f.size for f in part.files))]
-    failures: list[BaseException] = []
-    stop = threading.Event()
 
-    def finish() -> None:
-        try:
-            while waiting and not stop.is_set():
-                language = waiting.pop()
-                counters = idle.pop(language)
-                counter = counters.pop() if counters else new_counter()
-                for other in counters:
-                    counter.merge(other)
-                made[language] = _from_core(*counter.finish(), count_words)
-        except IndexError:  # another thread took the last one
-            pass
-        except BaseException as error:
-            failures.append(error)
-            stop.set()
+    def finish(language: str) -> None:
+        counters = idle.pop(language)
+        counter = counters.pop() if counters else new_counter()
+        for other in counters:
+            counter.merge(other)
+        made[language] = _from_core(*counter.finish(), count_words)
 
-    corpus.in_threads(finish, stop, min(corpus.thread_count(threads), len(waiting)))
-    if failures:
-        raise failures[0]
+    corpus.read(inputs, feed, finish, text_column=text_column, threads=threads, progress=progress)
     for part in inputs:
         if not made[part.language].bytes:
             raise PairityError(corpus.no_text(part, made[part.language].lines or 0))
