@@ -366,6 +366,33 @@ def test_an_error_in_the_callback_stops_the_work(tmp_path: Path) -> None:
         count(tmp_path, progress=progress)
 
 
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_a_language_ends_once_when_all_its_text_was_fed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, threads: int
+) -> None:
+    monkeypatch.setattr(corpus, "BLOCK_BYTES", 20)
+    names = [f"{language}-{number}.txt" for language in "ab" for number in range(4)]
+    for name in names:
+        (tmp_path / name).write_bytes(b"some words\n" * 30)
+    paths = {language: [tmp_path / name for name in names if name[0] == language] for language in "ab"}
+    inputs = corpus.resolve({**paths, "c": ["one", "two"]}).inputs
+    fed: list[str] = []
+    ended: dict[str, list[int]] = {}
+
+    def feed(language: str, block: corpus.Block) -> None:
+        time.sleep(0.001)
+        fed.append(language)
+
+    corpus.read(
+        inputs,
+        feed,
+        lambda language: ended.setdefault(language, []).append(fed.count(language)),
+        threads=threads,
+    )
+    assert ended == {language: [fed.count(language)] for language in "abc"}
+    assert min(fed.count(language) for language in "ab") > 40
+
+
 def test_threads_must_be_positive() -> None:
     with pytest.raises(PairityError, match="at least 1"):
         count({"a": ["x"]}, threads=0)

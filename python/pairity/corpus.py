@@ -75,7 +75,7 @@ class _Stream:
 def read(
     inputs: Sequence[TextInput],
     feed: Callable[[str, Block], None],
-    ended: Callable[[str], None],
+    ended: Callable[[str], None] = lambda language: None,
     *,
     text_column: str = "text",
     threads: int | None = None,
@@ -88,6 +88,7 @@ def read(
     read: one reads and decompresses, the others work on the blocks, so one big file keeps all of them busy.
     Iterables are read by the calling thread, as their owner expects. The first error or Ctrl-C ends it all.
     """
+    number = thread_count(threads)
     ordered = [(part.language, file) for part in inputs for file in part.files]
     streams = [
         _Stream(n, lang, file, _file_blocks(file, text_column)) for n, (lang, file) in enumerate(ordered)
@@ -156,7 +157,7 @@ def read(
             if part.lines is not None:
                 close(part.language)
 
-    _in_threads(work, stop, thread_count(threads) if streams else 0, meanwhile, report)
+    _in_threads(work, stop, number if streams else 0, meanwhile, report)
     if failures:
         # Threads may find several; the first in a broken file is the same in every run.
         raise min(failures, key=lambda failure: failure[:2])[2]
