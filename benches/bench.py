@@ -348,6 +348,8 @@ def parse(arguments: list[str] | None) -> tuple[argparse.Namespace, str]:
     )
     parser.add_argument("--root", type=Path, help="where docs/ is written (default: this checkout)")
     options = parser.parse_args(arguments)
+    if options.repeat < 1:
+        parser.error(f"--repeat must be at least 1, not {options.repeat}")
     made_by = command(options, parser.parse_args([]))
     for name, usual, quick in (
         ("languages", 30, 3),

@@ -208,7 +208,7 @@ def main(arguments: list[str] | None = None) -> int:
         }
         for number in range(options.rounds):
             for idea, binary in binaries.items():
-                # One right after the other, and each as often the first: a machine that is shared has slow minutes.
+                # One right after the other, and by turns the first: a machine that is shared has slow minutes.
                 pair = (whole, binary) if number % 2 else (binary, whole)
                 times = {program: seconds(program, idea.stages[-1], texts) for program in pair}
                 for stage in idea.stages:

@@ -35,7 +35,7 @@ def source(record: dict[str, Any], *suites: dict[str, Any]) -> Table:
     versions = ", ".join(f"{name} {version}" for name, version in known.items() if name in measured)
     loads = ", ".join(str(suite["load_before"]) for suite in suites)
     stolen = max((suite.get("stolen", 0) for suite in suites), default=0)
-    shared = f", up to {stolen:.0%} of its time taken by other guests of the host" if stolen else ""
+    shared = f", up to {stolen:.0%} of its time taken by other guests of the host" if stolen >= 0.005 else ""
     note = (
         f"On {machine['cpu']}, {machine['cores']} cores, {machine['memory_gb']} GB, {machine['os']}, Python "
         f"{machine['python']}, load before it {loads}{shared}; "

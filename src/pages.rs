@@ -1,7 +1,7 @@
 //! Memory: large blocks straight from the system, and fetching ahead.
 //!
-//! Large blocks are taken from the system and given back to it one by one: an allocator would keep them, and what grows by
-//! doubling leaves holes that nothing fits into.
+//! Large blocks are taken from the system and given back to it one by one. An allocator would keep them, and what grows
+//! by doubling leaves holes that nothing fits into.
 //!
 //! As the allocator is that of the whole program, this crate is for our extension module and not for others to link.
 
@@ -15,6 +15,7 @@ mod large_blocks {
     #[global_allocator]
     static ALLOCATOR: Allocator = Allocator;
 
+    /// Smaller blocks come and go so often that asking the system each time would cost more than the memory is worth.
     pub const LARGE: usize = 2 << 20;
     const SMALLEST_PAGE: usize = 4096;
 
@@ -74,7 +75,7 @@ mod large_blocks {
         block_at(unsafe { libc::mmap(null_mut(), size, access, kind, -1, 0) })
     }
 
-    /// What an allocator answers for what the system answered.
+    /// No block, as an allocator says it, where the system has made no mapping.
     fn block_at(mapping: *mut libc::c_void) -> *mut u8 {
         if mapping == libc::MAP_FAILED { null_mut() } else { mapping.cast() }
     }

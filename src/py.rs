@@ -92,7 +92,11 @@ impl StepBuffers {
 }
 
 fn little_endian<const N: usize>(values: impl Iterator<Item = [u8; N]>) -> Vec<u8> {
-    values.flatten().collect()
+    let mut bytes = Vec::with_capacity(values.size_hint().0 * N);
+    for value in values {
+        bytes.extend_from_slice(&value); // `flatten` would go byte by byte
+    }
+    bytes
 }
 
 /// left u32, right u32, served i32 (-1: everyone), count u64.

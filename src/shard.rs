@@ -134,7 +134,8 @@ impl Part {
     /// `ids` are those of the bytes. A word of one byte has no pair and is left out.
     pub fn new(mut words: Vec<Word>, ids: &[u8; 256], stop: &AtomicBool) -> Result<Part> {
         words.retain(|word| word.bytes.len() > 1);
-        // Words of the same weight stay in the alphabet's order: those that share pairs lie close together.
+        // Words of the same weight stay in the order of a language's counts, the alphabet's: those that share pairs lie
+        // close together.
         words.sort_by(|a, b| (a.owner, b.weight).cmp(&(b.owner, a.weight)));
         let size = words.iter().map(|word| word.bytes.len() + 1).sum::<usize>();
         check_size(size)?;
@@ -614,5 +615,35 @@ impl IdSet {
 
     fn contains(&self, id: u32) -> bool {
         self.0.get(id as usize / 64).is_some_and(|bits| bits >> (id % 64) & 1 == 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn written(boundaries: impl IntoIterator<Item = u32>) -> BoundaryWriter {
+        let mut writer = BoundaryWriter::default();
+        boundaries.into_iter().for_each(|boundary| writer.push(boundary));
+        writer
+    }
+
+    proptest! {
+        #[test]
+        fn lists_are_joined_as_if_written_in_one_go(
+            mut all in prop::collection::vec(prop_oneof![0u32..200, 0u32..40_000, 0u32..1 << 30], 0..40),
+            share in 0.0..1.0,
+        ) {
+            all.sort_unstable();
+            let (front, behind) = all.split_at((all.len() as f64 * share) as usize);
+            let offset = front.last().copied().unwrap_or(0);
+            let mut joined = written(front.iter().copied());
+            joined.append(&written(behind.iter().map(|boundary| boundary - offset)), offset);
+            prop_assert_eq!(joined.last, all.last().copied().unwrap_or(0));
+            let mut decoded = Vec::new();
+            decode(&joined.bytes, |boundary| decoded.push(boundary));
+            prop_assert_eq!(decoded, all);
+        }
     }
 }

@@ -516,12 +516,12 @@ impl<'c> Counted<'c> {
 
 /// Equal words of several languages become one, with their weights added: those of one part out of so many.
 fn summed<'c>(texts: &[Counted<'c>], part: usize, parts: usize) -> Vec<Word<'c>> {
-    let most = texts.iter().map(|text| text.counts.len()).sum::<usize>() / parts;
-    let mut places: FxHashMap<&[u8], u32> = FxHashMap::with_capacity_and_hasher(most, Default::default());
+    let expected = texts.iter().map(|text| text.counts.len()).sum::<usize>() / parts;
+    let mut places: FxHashMap<&[u8], u32> = FxHashMap::with_capacity_and_hasher(expected, Default::default());
     let mut sums: Vec<Word> = Vec::new();
     for word in texts.iter().flat_map(|text| text.words(0)) {
         // By how they begin, so that words with the same beginning stay together.
-        let share = word.bytes.iter().take(4).fold(0, |share, &byte| share * 31 + usize::from(byte));
+        let share = word.bytes.iter().take(6).fold(0, |share, &byte| share * 31 + usize::from(byte));
         if share % parts == part {
             match places.entry(word.bytes) {
                 Entry::Occupied(place) => sums[*place.get() as usize].weight += word.weight,

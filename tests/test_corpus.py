@@ -57,6 +57,7 @@ def refused(source: object, *parts: str, **options: object) -> None:
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(corpus, "BLOCK_BYTES", 7)
+    monkeypatch.setattr(corpus, "LINE_BYTES", 3)
 
 
 @pytest.mark.parametrize("packing", PACK)
@@ -234,13 +235,19 @@ def test_a_file_that_is_something_else_is_refused_even_with_replace(
         ("a.txt.gz", gzip.compress(b"", mtime=0), "is empty"),
         ("a.jsonl", b"\n\n", "is empty"),
         ("a.txt", b"\n\n\n", "3 blank lines"),
+        ("a.txt", b"\xef\xbb\xbf", "is empty"),
     ],
-    ids=["empty", "empty gzip", "empty lines", "blank lines"],
+    ids=["empty", "empty gzip", "empty lines", "blank lines", "byte order mark alone"],
 )
 def test_a_language_without_text_is_an_error(tmp_path: Path, name: str, data: bytes, what: str) -> None:
     (tmp_path / "eng_Latn.txt").write_text("text")
     (tmp_path / name).write_bytes(data)
     refused(tmp_path, "no text for 'a'", str(tmp_path / name), what, "leave a out")
+
+
+def test_a_pattern_that_finds_only_folders_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "texts" / "folder").mkdir(parents=True)
+    refused(f"eng_Latn={tmp_path}/texts/*", "eng_Latn", str(tmp_path))
 
 
 def test_an_empty_iterable_is_an_error() -> None:
@@ -391,6 +398,20 @@ def test_a_language_ends_once_when_all_its_text_was_fed(
     )
     assert ended == {language: [fed.count(language)] for language in "abc"}
     assert min(fed.count(language) for language in "ab") > 40
+
+
+def test_a_language_that_fails_does_not_end(tmp_path: Path) -> None:
+    for language in "ab":
+        (tmp_path / f"{language}.txt").write_bytes(b"some words\n")
+    ended: list[str] = []
+
+    def feed(language: str, block: corpus.Block) -> None:
+        if language == "b":
+            raise PairityError("broken")
+
+    with pytest.raises(PairityError, match="broken"):
+        corpus.read(corpus.resolve(tmp_path).inputs, feed, ended.append, threads=2)
+    assert "b" not in ended
 
 
 def test_threads_must_be_positive() -> None:

@@ -83,7 +83,8 @@ def read(
 ) -> None:
     """Call `feed(language, block)` for all text, from `threads` threads at once and in no defined order.
 
-    `ended(language)` is called once for each language, when all its text was fed.
+    `ended(language)` is called once for each language when all its text was fed, by the thread that fed the last of
+    it; not after an error.
     Threads begin with the largest files, one each. When no file is left, they help with those still being
     read: one reads and decompresses, the others work on the blocks, so one big file keeps all of them busy.
     Iterables are read by the calling thread, as their owner expects. The first error or Ctrl-C ends it all.
@@ -143,6 +144,10 @@ def read(
                 failures.append((stream.order, first, error))
                 stop.set()
 
+    for part in inputs:
+        if part.language not in left:  # a pattern that found no file
+            ended(part.language)
+
     def report() -> None:
         if progress:
             progress(sum(stream.done for stream in streams), total, now)
@@ -168,8 +173,8 @@ def _in_threads(
     work: Callable[[], None],
     stop: threading.Event,
     threads: int,
-    meanwhile: Callable[[], None] = lambda: None,
-    report: Callable[[], None] = lambda: None,
+    meanwhile: Callable[[], None],
+    report: Callable[[], None],
 ) -> None:
     """Run `work` in threads and `meanwhile` in this one, and wait for all; Ctrl-C or an error sets `stop`."""
     crew = [threading.Thread(target=work, daemon=True) for _ in range(threads)]
@@ -276,7 +281,8 @@ def _line_blocks(file: TextFile) -> Iterator[tuple[int, Block]]:
             parts = _inflated_lines(raw, file.codec) if file.codec else _plain_lines(raw)
             for part in parts:
                 lines = part if line else _without_mark(part, file.path)
-                yield raw.tell(), Block(str(file.path), "line", line, lines)
+                if lines:
+                    yield raw.tell(), Block(str(file.path), "line", line, lines)
                 # Lines are short, so `bytes.count` would take longer, and hold the GIL.
                 line += int(np.count_nonzero(np.frombuffer(lines, np.uint8) == ord("\n")))
     except (OSError, pa.ArrowException) as error:
@@ -285,7 +291,7 @@ def _line_blocks(file: TextFile) -> Iterator[tuple[int, Block]]:
 
 
 def _plain_lines(raw: pa.NativeFile) -> Iterator[bytes]:
-    """The end of a block's last line is looked for first: so nothing is copied, and memory is used again."""
+    """The end of a block's last line is looked for first, so that the block is read as it is and never copied."""
     start = 0
     while True:
         end = start + BLOCK_BYTES
@@ -296,11 +302,11 @@ def _plain_lines(raw: pa.NativeFile) -> Iterator[bytes]:
             if newline:
                 break
         raw.seek(start)
-        lines = raw.read(end - start)
-        if not lines:
+        if lines := raw.read(end - start):
+            yield lines
+        if len(lines) < end - start:
             return
-        yield lines
-        start += len(lines)
+        start = end
 
 
 def _inflated_lines(raw: pa.NativeFile, codec: str) -> Iterator[bytes]:
