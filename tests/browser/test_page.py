@@ -184,6 +184,7 @@ def test_the_data_of_a_figure_and_its_csv(visit, path: Path) -> None:  # type: i
     page = visit(path)
     figure = page.locator('figure[data-chart="change"]')
     figure.locator("summary").click()
+    figure.locator("tbody tr").first.wait_for()  # the table is made when the browser tells of the opening
     assert figure.locator("tbody tr").count() == 5
     with page.expect_download() as waiting:
         figure.get_by_role("button", name="Save as CSV").click()
