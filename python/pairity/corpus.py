@@ -144,10 +144,6 @@ def read(
                 failures.append((stream.order, first, error))
                 stop.set()
 
-    for part in inputs:
-        if part.language not in left:  # a pattern that found no file
-            ended(part.language)
-
     def report() -> None:
         if progress:
             progress(sum(stream.done for stream in streams), total, now)
@@ -162,6 +158,9 @@ def read(
             if part.lines is not None:
                 close(part.language)
 
+    for part in inputs:
+        if part.language not in left:  # a pattern that found no file
+            ended(part.language)
     _in_threads(work, stop, number if streams else 0, meanwhile, report)
     if failures:
         # Threads may find several; the first in a broken file is the same in every run.
