@@ -28,7 +28,7 @@ import texts
 from figure import draw
 from report import print_tables, speed_table, suite_tables
 
-from pairity.pretokenizers import pattern_of
+from pairity.text.pretokenizers import pattern_of
 
 ROOT = Path(__file__).resolve().parents[1]
 WORKERS = Path(__file__).with_name("workers.py")

@@ -130,8 +130,8 @@ def pairity_count(job: Job) -> Answer:
 def pairity_merge(job: Job) -> Answer:
     """The engine alone, from counts in memory: building its tables and learning all merges."""
     from pairity import _core
-    from pairity.counts import Counts
-    from pairity.training import buffers
+    from pairity.counts.counts import Counts
+    from pairity.training.training import buffers
 
     train, dev = Counts.load(job["counts"]), Counts.load(job["dev_counts"])
     parity = job["method"] == "parity"
@@ -196,7 +196,7 @@ def make_words(job: Job) -> Answer:
     import pyarrow as pa
     from texts import LETTERS, words, zipf_counts
 
-    from pairity.counts import Counts
+    from pairity.counts.counts import Counts
 
     scripts = list(LETTERS)
     for split, distinct in (("train", job["words"]), ("dev", min(job["words"], 60_000))):
@@ -255,7 +255,7 @@ def huggingface_train(job: Job) -> Answer:
         )
         with measured():
             tokenizer.train_from_iterator(batches(all_lines(job["train"])), trainer)
-    from pairity.alphabet import to_bytes
+    from pairity.bpe.alphabet import to_bytes
 
     merges = json.loads(tokenizer.to_str())["model"]["merges"]
     write_tokens(job, [to_bytes(left + right) for left, right in merges])

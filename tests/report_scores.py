@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pairity.evaluation import Scores, evaluate
+from pairity.judging.evaluation import Scores, evaluate
 
 ODD_NAMES = (
     "<script>alert(1)</script>",

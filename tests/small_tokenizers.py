@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import pairity
 from pairity import _core
-from pairity.pretokenizers import PRESETS, pattern_of
-from pairity.tokenizer import Tokenizer
+from pairity.text.pretokenizers import PRESETS, pattern_of
+from pairity.tokenizer.tokenizer import Tokenizer
 
 SAMPLE = Path(pairity.__file__).parent / "sample" / "dev"
 SPECIALS = ("<|endoftext|>", "<pad>", "<|user|>")

@@ -13,15 +13,15 @@ evaluation, metrics -> reporting. `reference` is the method in plain Python.
 
 from importlib.metadata import version
 
-from pairity.counts import Counts, count
+from pairity.counts.counts import Counts, count
 from pairity.errors import PairityError, PairityWarning
-from pairity.evaluation import evaluate, tax
-from pairity.policy import Classical, Parity
+from pairity.judging.evaluation import evaluate, tax
+from pairity.judging.scores import Scores
 from pairity.reporting import report
-from pairity.scores import Scores
-from pairity.tokenizer import Tokenizer
-from pairity.trace import Trace
-from pairity.training import train
+from pairity.tokenizer.tokenizer import Tokenizer
+from pairity.training.policy import Classical, Parity
+from pairity.training.trace import Trace
+from pairity.training.training import train
 
 __version__ = version("pairity")
 

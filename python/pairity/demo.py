@@ -12,16 +12,16 @@ from rich.console import Console
 from rich.table import Table
 
 from pairity import sample
-from pairity.counts import Counts, count
+from pairity.counts.counts import Counts, count
 from pairity.errors import PairityError, PairityWarning
-from pairity.evaluation import evaluate
+from pairity.judging.evaluation import evaluate
+from pairity.judging.scores import Scores
 from pairity.languages import language
-from pairity.policy import Classical, Method, Parity
 from pairity.progress import Listener, Progress
 from pairity.reporting import report
-from pairity.scores import Scores
-from pairity.tokenizer import Tokenizer
-from pairity.training import train
+from pairity.tokenizer.tokenizer import Tokenizer
+from pairity.training.policy import Classical, Method, Parity
+from pairity.training.training import train
 
 VOCAB_SIZE = 32_000
 TITLE = "Ordinary and parity-aware tokenizers in 25 languages"

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from pairity.alphabet import to_text
-from pairity.policy import Classical, Method, Parity
+from pairity.bpe.alphabet import to_text
+from pairity.training.policy import Classical, Method, Parity
 
 Pair = tuple[bytes, bytes]
 Words = list[tuple[list[bytes], int]]

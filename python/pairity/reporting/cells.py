@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from pairity.errors import PairityError
+from pairity.judging.metrics import METRICS
+from pairity.judging.scores import Scores
 from pairity.languages import Language
 from pairity.languages import language as facts
-from pairity.metrics import METRICS
 from pairity.reporting.numbers import write, write_interval
-from pairity.scores import Scores
 
 # What the first table of a page shows; the rest stands in the table of all metrics.
 MAIN_METRICS = (

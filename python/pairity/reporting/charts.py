@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.csv
 
 from pairity.errors import PairityError
+from pairity.judging.scores import Scores
 from pairity.languages import language as facts
 from pairity.reporting.cells import Cells
 from pairity.reporting.figures import Figure, figures
 from pairity.reporting.race import race, trace_of
 from pairity.reporting.writing import write_whole
-from pairity.scores import Scores
 
 # Okabe and Ito's colours, darkened where needed to be read on white; the baseline is grey.
 COLOURS = ("#0b6bb8", "#d1580a", "#00806a", "#a63d8f", "#8a6d00", "#c2255c", "#4a5fc1", "#5b7f2b")

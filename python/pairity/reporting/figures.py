@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pairity.metrics import lorenz
+from pairity.judging.metrics import lorenz
 from pairity.reporting.cells import Cells
 from pairity.reporting.race import Race
 

@@ -11,10 +11,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from pairity.adapters import open_tokenizer
 from pairity.errors import PairityError
+from pairity.judging.metrics import METRICS
+from pairity.judging.opening import open_tokenizer
+from pairity.judging.scores import Scores
 from pairity.languages import language as facts
-from pairity.metrics import METRICS
 from pairity.reporting.cells import MAIN_METRICS, OF_BASELINE, Cell, Cells, short_title
 from pairity.reporting.charts import export_figures, extra
 from pairity.reporting.figures import Figure, figures
@@ -24,7 +25,6 @@ from pairity.reporting.sentences import read_sentences, viewer
 from pairity.reporting.summary import difference_rows, summary, warnings_besides
 from pairity.reporting.tables import write_tables
 from pairity.reporting.writing import write_whole
-from pairity.scores import Scores
 
 SCRIPTS = ("svg.js", "charts.js", "page.js")
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pairity.errors import PairityError
-from pairity.metrics import gini
+from pairity.judging.metrics import gini
 
 POINTS = 160  # more than that do not fit side by side on a screen
 STRETCHES = 60

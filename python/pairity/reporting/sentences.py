@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pairity.adapters import TokenizerLike
 from pairity.errors import PairityError
-from pairity.evaluation import read_lines
+from pairity.judging.evaluation import read_lines
+from pairity.judging.opening import TokenizerLike
 from pairity.languages import language as facts
 
 LIMIT = 6

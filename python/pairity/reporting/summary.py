@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from pairity.errors import PairityError
-from pairity.measurement import LEAK
+from pairity.judging.measurement import LEAK
+from pairity.judging.scores import Interval
 from pairity.reporting.cells import Cell, Cells
 from pairity.reporting.numbers import SPACE, form_of, percent, write_interval
-from pairity.scores import Interval
 
 ARROW = "\N{RIGHTWARDS ARROW}"
 

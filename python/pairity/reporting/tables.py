@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pairity.errors import PairityError
-from pairity.metrics import METRICS
+from pairity.judging.metrics import METRICS
+from pairity.judging.scores import Scores
 from pairity.reporting.cells import PAPER_METRICS, Cell, Cells, short_title
 from pairity.reporting.numbers import MINUS, SPACE
 from pairity.reporting.writing import write_whole
-from pairity.scores import Scores
 
 _LATEX = {
     "\\": r"\textbackslash{}",

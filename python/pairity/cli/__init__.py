@@ -1,0 +1,8 @@
+"""The command line: parse, call, print. One module a family of commands.
+
+In: words on the command line. Out: a call into one of the other rooms, and what a person reads of its result.
+"""
+
+from pairity.cli.commands import main, run
+
+__all__ = ["main", "run"]

@@ -1,0 +1,134 @@
+r"""The same pattern for two regex engines.
+
+Our patterns follow the Rust regex crates (as tiktoken's do); Hugging Face runs them with Oniguruma, which
+reads some of it in another sense. A pattern is rewritten where that is simple, refused where it is not, and
+both readings are compared on a text that has something of everything.
+
+    for_oniguruma(r"\s+$|\S+")  ->  r"\s+\z|\S+"    $ would stop at every line end
+    for_oniguruma(r"(?s:.)")    ->  r"(?m:.)"       the flag of the dot has another letter
+"""
+
+import re
+
+from pairity import _core
+from pairity.errors import PairityError
+from pairity.text.pretokenizers import PROBE
+
+_CL100K = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
+    r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+)
+_BY_HAND = {
+    # tiktoken's cl100k_base: Oniguruma takes {1,3}+ for a repeat of a repeat.
+    _CL100K: _CL100K.replace("{1,3}+", "{1,3}").replace("$", r"\z"),
+}
+
+_PIECE = re.compile(
+    r"\\[pP](?:\{[^}]*\}|.)|\\x\{[^}]*\}|\\u[0-9a-fA-F]{4}|\\.|\(\?[a-zA-Z-]+[:)]|\{\d+(?:,\d*)?\}[+?]?|\[:|.",
+    re.DOTALL,
+)
+_SAFE_LETTERS = set("sSdDrntfvAz")
+# What \w is for us; Oniguruma's lacks some marks and joiners.
+_WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200C\u200D"
+_PROBES = (
+    PROBE,
+    PROBE[::-1],
+    "ab\n\ncd \r\n 1234567  \n",
+    "x's'S'ſ ß ﬁ ﬀ ŉ ǰ İ ı K \u200d\u200c\u00ad _-~&",
+    "a1b22c333 \t\t\u00a0\u2003z ",
+    "Ⅷ ⓐ ªº ʰ ² ³ ١٢٣ 一二三",
+)
+
+
+def for_oniguruma(pattern: str) -> str:
+    """The pattern as Hugging Face must be given it."""
+    if any(pattern in known for known in _core.PATTERNS.values()):
+        return pattern  # these are proved equal in the tests, over far more text than a probe
+    translated = _BY_HAND.get(pattern) or _translated(pattern)
+    _compare(pattern, translated)
+    return translated
+
+
+def from_oniguruma(pattern: str) -> str:
+    """The pattern that a Hugging Face file has, as we must be given it."""
+    if any(pattern in known for known in _core.PATTERNS.values()):
+        return pattern
+    for ours, theirs in _BY_HAND.items():
+        if pattern == theirs:
+            return ours
+    ours = pattern.replace("(?m:", "(?s:").replace(f"[{_WORD}]", r"\w")
+    if _translated(ours) != pattern:
+        raise PairityError(
+            f"the pattern {pattern!r} means something else to our regex engine than to that of Hugging Face "
+            f"(Oniguruma), so it cannot be kept."
+        )
+    _compare(ours, pattern)
+    return ours
+
+
+def _translated(pattern: str) -> str:
+    pieces: list[str] = []
+    depth = 0  # of character classes
+    for piece in _PIECE.findall(pattern):
+        if (piece == "[:" and not depth) or piece == "[":
+            depth += 1
+        elif piece == "]" and depth:
+            depth -= 1
+        pieces.append(_translated_piece(piece, pattern, in_class=depth > 0))
+    if set_operator := re.search(r"--|~~", pattern):
+        raise _unlike(pattern, set_operator[0])
+    return "".join(pieces)
+
+
+def _translated_piece(piece: str, pattern: str, *, in_class: bool) -> str:
+    if piece == r"\w":
+        return _WORD if in_class else f"[{_WORD}]"
+    if piece == r"\W" and not in_class:
+        return f"[^{_WORD}]"
+    if piece.startswith("\\") and len(piece) == 2 and piece[1].isalnum() and piece[1] not in _SAFE_LETTERS:
+        raise _unlike(pattern, piece)
+    if in_class:
+        if piece == "[:":
+            raise _unlike(pattern, piece)
+        return piece
+    if piece in ("$", "^"):
+        return r"\z" if piece == "$" else r"\A"
+    if piece.startswith("{") and piece[-1] in "+?":
+        raise _unlike(pattern, piece)
+    if piece.startswith("(?") and len(piece) > 2:
+        if piece not in ("(?i:", "(?s:"):
+            raise _unlike(pattern, piece)
+        return piece.replace("s", "m")
+    return piece
+
+
+def _unlike(pattern: str, piece: str) -> PairityError:
+    return PairityError(
+        f"the pattern {pattern!r} cannot be given to Hugging Face: its regex engine (Oniguruma) reads "
+        f"{piece!r} in another sense. Write the pattern without it."
+    )
+
+
+def _compare(ours: str, theirs: str) -> None:
+    from tokenizers import Regex, pre_tokenizers
+
+    try:
+        split = pre_tokenizers.Split(Regex(theirs), "isolated")
+    except Exception as error:  # tokenizers raises plain exceptions
+        raise PairityError(
+            f"the regex engine of Hugging Face (Oniguruma) cannot run the pattern {theirs!r}: {error}."
+        ) from None
+    for probe in _PROBES:
+        try:
+            expected = _core.pretokenize(ours, probe)
+        except ValueError as error:
+            raise PairityError(str(error)) from None
+        found = [text for text, _ in split.pre_tokenize_str(probe)]
+        if found != expected:
+            unlike = next(
+                (pair for pair in zip(expected, found, strict=False) if pair[0] != pair[1]), ("", "")
+            )
+            raise PairityError(
+                f"the pattern {ours!r} cannot be given to Hugging Face: its regex engine (Oniguruma) cuts "
+                f"{unlike[1]!r} where ours cuts {unlike[0]!r}."
+            )

@@ -1,0 +1,269 @@
+"""Judge tokenizers on aligned text: tokenizers x languages x metrics -> one tidy table.
+
+    scores = evaluate({"ours": "out/", "gpt-4o": "tiktoken:o200k_base"}, "devtest/", baseline="gpt-4o")
+    scores.value("ours", "gini"); scores.difference("ours", "gpt-4o", "gini"); scores.save("scores/")
+
+The steps: read the text, encode it with every tokenizer (measurement.py), fill the tables (tabulation.py).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from pairity.errors import PairityError
+from pairity.judging.measurement import LEAK, Encoded, Measured, encode, text_digest
+from pairity.judging.metrics import FAMILIES, METRICS, MorphWord, count_units, read_morph
+from pairity.judging.metrics.bootstrap import Bootstrap
+from pairity.judging.opening import TokenizerLike, open_tokenizer
+from pairity.judging.scores import Scores, tax_table
+from pairity.judging.tabulation import difference_table, group_table, score_table
+from pairity.languages import other_names
+from pairity.text.reading import read_texts
+from pairity.text.sources import TextInput, resolve
+
+__all__ = ["LeakWarning", "Scores", "evaluate", "read_lines", "tax", "text_digest"]
+
+Progress = Callable[[str, int, int], None]
+
+
+class LeakWarning(UserWarning):
+    """A tokenizer is evaluated on the very text that steered its training."""
+
+
+def evaluate(
+    tokenizers: Any,
+    data: Any,
+    *,
+    languages: Sequence[str] | None = None,
+    metrics: Sequence[str] | None = None,
+    baseline: str | None = None,
+    reference: str | None = "eng_Latn",
+    resamples: int = 1000,
+    seed: int = 0,
+    morph: Any = None,
+    parallel: bool = True,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Scores:
+    """Scores of `tokenizers` on `data`.
+
+    tokenizers  `{name: spec}`, a list of specs, or one (see `pairity.judging.opening.open_tokenizer`)
+    data        a folder with a file per language, `LANG=PATH`, a list of these, or `{language: lines or
+    file}` languages   only these, in this order
+    metrics     names or families of metrics (`pairity.judging.metrics.METRICS`); all when not given
+    baseline    the tokenizer that `change` is measured against
+    reference   the language that token premiums are measured against
+    resamples   bootstrap resamples for the 95 % intervals; 0 for none
+    morph       gold words for MorphScore (see `pairity.judging.metrics.read_morph`)
+    parallel    line i says the same in all languages. False leaves out what compares lines across languages
+    progress    called with a text, steps done and steps in all
+
+    A tokenizer that fails on some lines is judged on the others, in all languages alike, and the scores say
+    so.
+    """
+    wanted = _wanted(metrics)
+    opened = _open_all(tokenizers, threads)
+    if baseline is not None and baseline not in opened:
+        raise PairityError(f"the baseline {baseline!r} is none of the tokenizers: {', '.join(opened)}.")
+    texts = read_lines(data, languages)
+    _check(texts, parallel)
+    gold = {} if morph is None else _gold(morph, texts)
+    units = {code: count_units(lines, code) for code, lines in texts.items()}
+    measured = {
+        name: Measured(name, opened[name], encoded, texts, units, parallel=parallel)
+        for name, encoded in _encode_all(opened, texts, wanted, progress).items()
+    }
+    bootstrap = Bootstrap(resamples if min(map(len, texts.values())) > 1 else 0, seed)
+    leaks = {name: one.leaks for name, one in measured.items() if one.leaks}
+    for name, leaked in leaks.items():
+        warnings.warn(f"{name} is {LEAK}: {', '.join(leaked)}", LeakWarning, stacklevel=2)
+    each = list(measured.values())
+    return Scores(
+        table=score_table(
+            each,
+            bootstrap,
+            wanted,
+            baseline=None if baseline is None else measured[baseline],
+            reference=reference,
+            gold=gold,
+        ),
+        differences=difference_table(each, bootstrap),
+        groups=group_table(each, bootstrap, reference),
+        lengths={one.name: {code: one.encoded[code].lengths for code in texts} for one in each},
+        leaks=leaks,
+        meta={
+            "tokenizers": {name: {"vocab_size": tokenizer.vocab_size} for name, tokenizer in opened.items()},
+            "languages": {
+                code: {"lines": len(lines), "sha256": text_digest(lines)} for code, lines in texts.items()
+            },
+            "baseline": baseline,
+            "reference": reference,
+            "resamples": bootstrap.resamples,
+            "seed": seed,
+            "parallel": parallel,
+            "versions": _versions(),
+            "failures": {one.name: one.failures for one in each if one.failures},
+            "warnings": _warnings(each, texts, reference),
+        },
+    )
+
+
+def tax(
+    scores: Any,
+    price_per_million: float | Mapping[str, float],
+    *,
+    data: Any = None,
+    reference: str = "eng_Latn",
+) -> Any:
+    """What the same content costs in each language, as a table: see `pairity.judging.scores.tax_table`.
+
+    Takes Scores, or tokenizers together with parallel `data`.
+    """
+    if not isinstance(scores, Scores):
+        if data is None:
+            raise PairityError("the tax of a tokenizer needs parallel text to measure it on: give data=...")
+        scores = evaluate(scores, data, metrics=["cost", "premium"], reference=reference)
+    return tax_table(scores, price_per_million)
+
+
+def _wanted(names: Sequence[str] | None) -> set[str]:
+    """The metrics asked for, by name or family, and always the lines that failed."""
+    if names is None:
+        return set(METRICS)
+    wanted = {"failed_lines"}
+    for name in [names] if isinstance(names, str) else names:
+        if name in FAMILIES:
+            wanted |= {metric.name for metric in METRICS.values() if metric.family == name}
+        elif name in METRICS:
+            wanted.add(name)
+        else:
+            raise PairityError(
+                f"there is no metric {name!r}. Families: {', '.join(FAMILIES)}. "
+                f"Metrics: {', '.join(METRICS)}."
+            )
+    return wanted
+
+
+def _open_all(tokenizers: Any, threads: int | None) -> dict[str, TokenizerLike]:
+    if isinstance(tokenizers, Mapping):
+        opened = {
+            str(name): open_tokenizer(spec, name=str(name), threads=threads)
+            for name, spec in tokenizers.items()
+        }
+    else:
+        several = isinstance(tokenizers, list | tuple)
+        each = [open_tokenizer(spec, threads=threads) for spec in (tokenizers if several else [tokenizers])]
+        opened = {tokenizer.name: tokenizer for tokenizer in each}
+        if len(opened) < len(each):
+            names = ", ".join(tokenizer.name for tokenizer in each)
+            raise PairityError(
+                f"two tokenizers have the same name ({names}). Name them: first=SPEC second=SPEC."
+            )
+    if not opened:
+        raise PairityError("there is no tokenizer to evaluate: give at least one.")
+    return opened
+
+
+def _encode_all(
+    opened: Mapping[str, TokenizerLike],
+    texts: Mapping[str, list[str]],
+    wanted: set[str],
+    progress: Progress | None,
+) -> dict[str, dict[str, Encoded]]:
+    families = {METRICS[name].family for name in wanted}
+    encoded: dict[str, dict[str, Encoded]] = {name: {} for name in opened}
+    places = [(name, code) for name in opened for code in texts]
+    for done, (name, code) in enumerate(places):
+        if progress is not None:
+            progress(f"{name}: {code}", done, len(places))
+        encoded[name][code] = encode(opened[name], texts[code], families)
+    if progress is not None:
+        progress("resampling", len(places), len(places))
+    return encoded
+
+
+def _gold(morph: Any, texts: Mapping[str, list[str]]) -> dict[str, list[MorphWord]]:
+    """MorphScore's words for the languages that are evaluated."""
+    words = read_morph(morph)
+    gold = {code: words[code] for code in texts if code in words}
+    if not gold:
+        raise PairityError(
+            f"none of the languages evaluated ({', '.join(texts)}) has MorphScore data: "
+            f"there is some for {', '.join(sorted(words))}."
+        )
+    return gold
+
+
+def _warnings(measured: Sequence[Measured], texts: Mapping[str, Any], reference: str | None) -> list[str]:
+    said = []
+    for one in measured:
+        if one.leaks:
+            leaked = ", ".join(one.leaks)
+            said.append(f"{one.name} is {LEAK}: {leaked}. Its scores there say nothing about new text.")
+        said += [f"{one.name} on {code}: {failure}" for code, failure in one.failures.items()]
+    if reference is not None and reference not in texts:
+        hints = [f"; {other} is the same language" for other in other_names(reference, texts)]
+        said.append(f"no token premium: the data has no {reference}{''.join(hints)}")
+    for code in texts:
+        twins = [other for other in other_names(code, texts) if other > code]
+        said += [f"{code} and {other} are one language under two names: it counts twice" for other in twins]
+    if len(texts) == 1:
+        said.append(f"one language only ({next(iter(texts))}): no Gini coefficient and no worst/best")
+    return said
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in ("pairity", "numpy", "tokenizers", "tiktoken", "sentencepiece", "transformers"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def read_lines(source: Any, languages: Sequence[str] | None = None) -> dict[str, list[str]]:
+    """The lines of every language of a SOURCE (see `pairity.text.sources`).
+
+    A line ends at a line feed (a carriage return before it goes too) and at nothing else: Unicode has other
+    line separators, and a line cut at one of them would shift all that follow out of alignment.
+    """
+    if languages is None:
+        return read_texts(source)
+    available = [part.language for part in resolve(source).inputs if isinstance(part, TextInput)]
+    missing = [code for code in languages if code not in available]
+    if missing:
+        hints = [
+            f"{other} is the same language as {code}"
+            for code in missing
+            for other in other_names(code, available)
+        ]
+        hint = f" (but {'; '.join(hints)})" if hints else ""
+        raise PairityError(
+            f"no text for {', '.join(map(repr, missing))}{hint}. Add it to the data, or do not ask for it."
+        )
+    if isinstance(source, Mapping):
+        source = {code: source[code] for code in languages}
+    texts = read_texts(source, languages=languages)
+    return {code: texts[code] for code in languages}
+
+
+def _check(texts: Mapping[str, Iterable[str]], parallel: bool) -> None:
+    if not texts:
+        raise PairityError("there is no text to evaluate on: the data holds no language.")
+    empty = [code for code, lines in texts.items() if not any(lines)]
+    if empty:
+        raise PairityError(
+            f"no text for {', '.join(map(repr, empty))}: nothing but empty lines. Fill or remove it."
+        )
+    sizes = {code: len(list(lines)) for code, lines in texts.items()}
+    if parallel and len(set(sizes.values())) > 1:
+        usual = max(set(sizes.values()), key=list(sizes.values()).count)
+        odd = ", ".join(f"{code} has {size}" for code, size in sizes.items() if size != usual)
+        raise PairityError(
+            f"the data is not parallel: {odd} lines where the others have {usual}. Align the files, leave "
+            "those languages out, or pass parallel=False to go on without comparing lines across languages."
+        )

@@ -1,0 +1,230 @@
+"""One tokenizer on all languages: encode the text, keep what the metrics need, and sum it over resampled
+lines.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pairity.errors import PairityError
+from pairity.judging import metrics
+from pairity.judging.metrics.bootstrap import Bootstrap
+from pairity.judging.opening import TokenizerLike, steered_by
+
+Ids = npt.NDArray[np.uint32]
+Counts = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+
+LEAK = "evaluated on the text that steered it"
+
+
+def text_digest(lines: Iterable[str]) -> str:
+    r"""SHA-256 of the lines joined by "\n", in UTF-8, not normalised."""
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+@dataclass
+class Encoded:
+    """What is kept of one language under one tokenizer. `lengths` is -1 where the tokenizer failed."""
+
+    lengths: Counts
+    types: Ids
+    frequencies: Counts
+    integrity: metrics.Utf8Integrity | None = None
+    round_trip: Mask | None = None
+    pretokens: Counts | None = None
+    failure: str = ""
+
+    @property
+    def failed(self) -> Mask:
+        return self.lengths < 0
+
+
+def encode(tokenizer: TokenizerLike, lines: list[str], families: set[str]) -> Encoded:
+    """Encodes the lines once; what `families` of metrics need beyond the lengths is taken on the way."""
+    failure = ""
+    try:
+        ids, offsets = tokenizer.encode_lines(lines)
+        lengths = np.diff(offsets)
+        if len(lengths) != len(lines):
+            raise PairityError(f"{tokenizer.name} gave {len(lengths)} results for {len(lines)} lines.")
+    except BaseException as error:
+        _raise_if_not_of_the_text(error)
+        ids, offsets, lengths, failure = _encode_one_by_one(tokenizer, lines)
+    types, frequencies = np.unique(ids, return_counts=True)
+    encoded = Encoded(lengths, types, frequencies.astype(np.int64), failure=failure)
+    if "integrity" in families:
+        encoded.integrity = metrics.utf8_integrity(ids, offsets, tokenizer.token_bytes)
+    if "round_trip" in families:
+        encoded.round_trip = metrics.round_trip(lines, ids, offsets, _forgiving(tokenizer)) & ~encoded.failed
+    if "floor" in families and hasattr(tokenizer, "pretoken_counts"):
+        encoded.pretokens = tokenizer.pretoken_counts(lines)
+    return encoded
+
+
+def _encode_one_by_one(tokenizer: TokenizerLike, lines: Sequence[str]) -> tuple[Ids, Counts, Counts, str]:
+    """After the whole failed: length -1 and no ids for a line that fails, and a sentence about the first
+    one.
+    """
+    pieces: list[Ids] = []
+    lengths = np.full(len(lines), -1, dtype=np.int64)
+    first = ""
+    for number, line in enumerate(lines):
+        try:
+            ids, _ = tokenizer.encode_lines([line])
+        except BaseException as error:
+            _raise_if_not_of_the_text(error)
+            first = first or f"line {number + 1}: {type(error).__name__}: {error}"
+            continue
+        pieces.append(np.asarray(ids, dtype=np.uint32))
+        lengths[number] = len(ids)
+    failed = int((lengths < 0).sum())
+    offsets = np.concatenate([[0], np.cumsum(np.maximum(lengths, 0))])
+    whole = np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.uint32)
+    said = f"failed on {failed} of {len(lines)} lines (the first is {first})" if failed else ""
+    return whole, offsets, lengths, said
+
+
+def _raise_if_not_of_the_text(error: BaseException) -> None:
+    """A panic in a Rust tokenizer arrives as a BaseException, so these must be caught; Ctrl-C must not."""
+    if isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit | MemoryError):
+        raise error
+
+
+def _forgiving(tokenizer: TokenizerLike) -> Callable[[Sequence[int]], str | bytes]:
+    """decode, where a failure gives bytes that no text equals: that line does not come back."""
+
+    def decode(ids: Sequence[int]) -> str | bytes:
+        try:
+            return tokenizer.decode(ids)
+        except BaseException as error:
+            _raise_if_not_of_the_text(error)
+            return b"\xff"
+
+    return decode
+
+
+@dataclass
+class Sums:
+    """Sums per language: every array is (1 + resamples) x languages, row 0 the lines as they are."""
+
+    languages: list[str]
+    tokens: Floats
+    lines: Floats
+    bytes: Floats
+    chars: Floats
+    words: Floats
+    blank_ratios: Floats  # tokens / len(line.split()), for fertility as in the paper's tables
+    blank_lines: Floats  # lines that have such a word
+    pretokens: Floats
+
+    @property
+    def costs(self) -> Floats:
+        return metrics.cost(self.tokens, self.lines)
+
+    def of(self, codes: Sequence[str]) -> Sums:
+        """Some of the languages."""
+        columns = [self.languages.index(code) for code in codes]
+        return Sums(list(codes), *(array[:, columns] for array in self._arrays()))
+
+    def pooled(self) -> Sums:
+        """All languages as one."""
+        return Sums(["all"], *(array.sum(axis=1, keepdims=True) for array in self._arrays()))
+
+    def _arrays(self) -> tuple[Floats, ...]:
+        counted = (self.tokens, self.lines, self.bytes, self.chars, self.words)
+        return (*counted, self.blank_ratios, self.blank_lines, self.pretokens)
+
+
+class Measured:
+    """One tokenizer on all languages: which lines and languages count, and what must be said about it.
+
+    Where the tokenizer fails on most lines of a language, that language is left out; where it fails on a few
+    lines, these are left out in all languages alike, so that what is compared stays parallel.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        tokenizer: TokenizerLike,
+        encoded: Mapping[str, Encoded],
+        texts: Mapping[str, list[str]],
+        units: Mapping[str, metrics.Units],
+        *,
+        parallel: bool,
+    ) -> None:
+        self.name, self.tokenizer, self.encoded = name, tokenizer, encoded
+        self.units, self.parallel = units, parallel
+        self.all_languages = list(texts)
+        self.languages = [code for code in texts if 2 * encoded[code].failed.sum() <= len(texts[code])]
+        self.failures = {code: encoded[code].failure for code in texts if encoded[code].failure}
+        # By content, not by name: the same text under another code is a leak too.
+        self.leaks = [code for code in texts if steered_by(tokenizer, texts[code])]
+        self.keep: dict[str, Mask] = {code: ~encoded[code].failed for code in self.languages}
+        if parallel and self.languages:
+            common: Mask = np.logical_and.reduce(list(self.keep.values()))
+            self.keep = dict.fromkeys(self.languages, common)
+        self._sums: dict[bytes, Sums] = {}
+
+    def lines(self, code: str) -> int:
+        """How many lines of a language count."""
+        return int(self.keep[code].sum()) if code in self.keep else 0
+
+    def sums(self, bootstrap: Bootstrap, keep: Mapping[str, Mask] | None = None) -> Sums:
+        """Sums over the kept lines (the tokenizer's own, or those it shares with another), resampled."""
+        keep = self.keep if keep is None else keep
+        key = b"|".join(code.encode() + np.packbits(mask).tobytes() for code, mask in keep.items())
+        if key not in self._sums:
+            self._sums[key] = self._sum(keep, bootstrap)
+        return self._sums[key]
+
+    def _sum(self, keep: Mapping[str, Mask], bootstrap: Bootstrap) -> Sums:
+        per_language = [np.zeros((1 + bootstrap.resamples, 8))] if not keep else []
+        for code, mask in keep.items():
+            units, encoded = self.units[code], self.encoded[code]
+            tokens = np.where(mask, encoded.lengths, 0)
+            worded = units.blank_words > 0
+            unknown = np.full(len(mask), np.nan)
+            columns = [
+                tokens,
+                mask,
+                units.bytes * mask,
+                units.chars * mask,
+                units.words * mask,
+                np.where(worded, tokens / np.maximum(units.blank_words, 1), 0.0),
+                worded & mask,
+                unknown if encoded.pretokens is None else encoded.pretokens * mask,
+            ]
+            stacked = np.stack([np.asarray(column, dtype=np.float64) for column in columns], axis=1)
+            # Aligned lines are drawn together in all languages; lines that are not, in each language on its
+            # own.
+            stream = 0 if self.parallel else 1 + self.all_languages.index(code)
+            per_language.append(bootstrap.sums(stacked, stream))
+        together = np.stack(per_language, axis=1)[:, : len(keep)]
+        return Sums(list(keep), *(together[:, :, column] for column in range(8)))
+
+    def shared_lines(self, other: Measured) -> dict[str, Mask]:
+        """The languages and lines that both tokenizers could encode."""
+        both = [code for code in self.languages if code in other.languages]
+        return {code: self.keep[code] & other.keep[code] for code in both}
+
+    def note(self, code: str | None, extra: str = "") -> str | None:
+        """What a reader of a row must know: `extra` first, then leaks and failures."""
+        parts = [extra] if extra else []
+        if code is None:
+            total = len(self.all_languages)
+            parts += [f"{LEAK} ({len(self.leaks)} of {total} languages)"] if self.leaks else []
+            lost = [other for other in self.all_languages if other not in self.languages]
+            parts += [f"without {', '.join(lost)}, where it failed"] if lost else []
+            partly = [other for other in self.failures if other not in lost]
+            parts += [f"without the lines it failed on in {', '.join(partly)}"] if partly else []
+        else:
+            parts += [LEAK] if code in self.leaks else []
+            parts += [self.failures[code]] if code in self.failures else []
+        return "; ".join(parts) or None

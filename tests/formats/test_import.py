@@ -1,0 +1,384 @@
+"""Tokenizers of others: real ones with the ids of their own libraries, and damaged ones refused."""
+
+import base64
+import copy
+import functools
+import importlib.util
+import json
+import random
+from pathlib import Path
+
+import pytest
+import tokenizers
+from hypothesis import given, settings
+
+from pairity.errors import PairityError
+from pairity.formats import importing
+from pairity.formats.export import export
+from pairity.text.pretokenizers import PRESETS, pattern_of
+from pairity.tokenizer.tokenizer import Tokenizer
+from small_tokenizers import KINDS, NASTY, OWN_PATTERN, naive_ids, sample_lines, small, unicode_text
+
+tiktoken = pytest.importorskip("tiktoken")
+tiktoken_load = pytest.importorskip("tiktoken.load")
+
+TEXTS = [*NASTY, *sample_lines(), Path(importing.__file__).read_text("utf-8")]
+
+
+# ---------------------------------------------------------------------- there and back
+
+
+@pytest.mark.parametrize(("name", "digits"), KINDS)
+def test_what_we_export_comes_back_the_same(tmp_path, name, digits):
+    tok = small(name, digits=digits)
+    assert Tokenizer.from_huggingface(tok.to_huggingface()) == tok
+    assert Tokenizer.from_tiktoken(tok.to_tiktoken()) == tok
+    export(tok, "tiktoken", tmp_path / "ours.tiktoken")
+    assert Tokenizer.from_tiktoken(tmp_path / "ours.tiktoken") == tok
+    export(tok, "hf", tmp_path / "folder")
+    assert Tokenizer.from_huggingface(tmp_path / "folder") == tok
+    assert Tokenizer.from_huggingface(str(tmp_path / "folder" / "tokenizer.json")) == tok
+    assert Tokenizer.load(tmp_path / "folder") == tok
+
+
+def test_merges_files_come_back(tmp_path):
+    tok = small("gpt2")
+    vocab, merges = export(tok, "merges", tmp_path)
+    specials = list(tok.special_tokens)
+    assert Tokenizer.from_merges_file(merges, vocab, special_tokens=specials) == tok
+    assert Tokenizer.from_merges_file(merges, special_tokens=specials) == tok, (
+        "the ids follow from the merges"
+    )
+    other = Tokenizer.from_merges_file(merges, pretokenizer="gpt4o")
+    assert other.pattern == PRESETS["gpt4o"]
+
+
+def test_nfc_and_a_pattern_of_ones_own_come_back(tmp_path):
+    tok = small(OWN_PATTERN, normalize="nfc")
+    tok.save(tmp_path)
+    assert Tokenizer.load(tmp_path) == tok, "the pattern as it was written"
+    imported = Tokenizer.from_huggingface(tmp_path)
+    assert imported.encode_batch(TEXTS) == tok.encode_batch(TEXTS)
+
+
+def test_transformers_objects_are_read():
+    pytest.importorskip("transformers")
+    assert Tokenizer.from_huggingface(small().to_transformers()) == small()
+
+
+def test_training_can_go_on_from_an_import():
+    tok = small()
+    assert (Tokenizer.from_tiktoken(tok.to_tiktoken()).engine_merges() == tok.engine_merges()).all()
+
+
+# ---------------------------------------------------------------------- tokenizers that others trained
+
+
+def test_a_tokenizer_of_hugging_faces_own_trainer():
+    theirs = tokenizers.Tokenizer(tokenizers.models.BPE())
+    theirs.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    theirs.decoder = tokenizers.decoders.ByteLevel()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=2000,
+        special_tokens=["<s>"],
+        initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    theirs.train_from_iterator(sample_lines(), trainer)
+    ours = Tokenizer.from_huggingface(theirs)
+    assert ours.pretokenizer == "gpt2"
+    for text in TEXTS:
+        assert ours.encode(text) == theirs.encode(text).ids == naive_ids(ours, text)
+    theirs.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    whole = Tokenizer.from_huggingface(theirs)
+    assert whole.pretokenizer == "none"
+    for text in TEXTS:
+        assert whole.encode(text) == theirs.encode(text).ids
+
+
+def _installed(package: str, file: str) -> Path:
+    found = importlib.util.find_spec(package)
+    if found is None or not found.submodule_search_locations:
+        pytest.skip(f"{package} is not installed")
+    path = Path(found.submodule_search_locations[0]) / file
+    if not path.exists():
+        pytest.skip(f"{package} has no {file}")
+    return path
+
+
+def _openai(name: str, monkeypatch) -> "tiktoken.Encoding":
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(_installed("litellm", "litellm_core_utils/tokenizers")))
+    return tiktoken.get_encoding(name)
+
+
+def _tekken() -> "tiktoken.Encoding":
+    model = json.loads(_installed("mistral_common", "data/tekken_240911.json").read_bytes())
+    specials = model["config"]["default_num_special_tokens"]
+    size = model["config"]["default_vocab_size"] - specials
+    ranks = {base64.b64decode(entry["token_bytes"]): entry["rank"] for entry in model["vocab"][:size]}
+    return tiktoken.Encoding(
+        "tekken", pat_str=model["config"]["pattern"], mergeable_ranks=ranks, special_tokens={"<unk>": size}
+    )
+
+
+def _from_file(package: str, file: str, pattern: str) -> "tiktoken.Encoding":
+    ranks = tiktoken_load.load_tiktoken_bpe(str(_installed(package, file)))
+    return tiktoken.Encoding(
+        package, pat_str=pattern, mergeable_ranks=ranks, special_tokens={"<|end|>": len(ranks)}
+    )
+
+
+REAL = {
+    "o200k": lambda patch: _openai("o200k_base", patch),
+    "cl100k": lambda patch: _openai("cl100k_base", patch),
+    "llama 3": lambda _: _from_file("llama_models", "llama3/tokenizer.model", pattern_of("gpt4")),
+    "llama 4": lambda _: _from_file("llama_models", "llama4/tokenizer.model", pattern_of("gpt4o")),
+    "tekken": lambda _: _tekken(),
+    "qwen": lambda _: _from_file("dashscope", "resources/qwen.tiktoken", pattern_of("gpt4", digits=True)),
+}
+
+
+@functools.cache
+def _imported(encoding: "tiktoken.Encoding") -> Tokenizer:
+    return Tokenizer.from_tiktoken(encoding, allow_holes=True)
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_tokenizers_have_the_ids_of_their_own_library(name, monkeypatch):
+    theirs = REAL[name](monkeypatch)
+    ours = _imported(theirs)
+    texts = [*TEXTS, *_random_text(200)]
+    assert ours.encode_batch(texts) == theirs.encode_ordinary_batch(texts)
+    for text in [*NASTY, *sample_lines()[::16]]:
+        if len(text) < 300:
+            assert naive_ids(ours, text) == theirs.encode_ordinary(text)
+    assert ours.special_tokens == theirs._special_tokens
+    assert len(ours) == theirs.n_vocab
+    assert Tokenizer.from_tiktoken(ours.to_tiktoken(), allow_holes=True) == ours
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_tokenizers_go_to_hugging_face_with_their_ids(name, monkeypatch):
+    ours = _imported(REAL[name](monkeypatch))
+    theirs = ours.to_huggingface()
+    assert [encoding.ids for encoding in theirs.encode_batch(TEXTS)] == ours.encode_batch(TEXTS)
+    assert Tokenizer.from_huggingface(theirs, allow_holes=True) == ours
+
+
+def _random_text(count: int) -> list[str]:
+    generator = random.Random(11)
+    letters = "etaoin shrdlu\n\t'.,;12345ÉéßжШшяقلاनमस्ते日本ภาษา한국😀"
+    return ["".join(generator.choices(letters, k=generator.randrange(80))) for _ in range(count)]
+
+
+def test_real_tokenizers_on_flores(shared, monkeypatch):
+    from test_export import flores_lines
+
+    theirs = REAL["o200k"](monkeypatch)
+    lines = flores_lines(shared, every=50)
+    assert _imported(theirs).encode_batch(lines) == theirs.encode_ordinary_batch(lines)
+
+
+def test_a_pretokenizer_that_removes_nothing_is_read():
+    """Files for GPT-4 keep the matches and remove the rest, of which there is none."""
+    contents = json.loads(small("gpt4").to_huggingface().to_str())
+    contents["pre_tokenizer"]["pretokenizers"][0] |= {"behavior": "Removed", "invert": True}
+    assert Tokenizer.from_huggingface(tokenizers.Tokenizer.from_str(json.dumps(contents))) == small("gpt4")
+
+
+# ---------------------------------------------------------------------- tables without merges
+
+
+def test_ranks_whose_parts_come_later_are_read_as_tiktoken_reads_them():
+    """Ids need not grow with the merges: abc has a lower rank than ab, which it is made of."""
+    tokens = {bytes([i]): i for i in range(256)} | {b"abc": 256, b"ab": 257, b"xyz": 258, b"cd": 259}
+    theirs = tiktoken.Encoding("odd", pat_str=r"(?s:.+)", mergeable_ranks=tokens, special_tokens={})
+    ours = Tokenizer.from_tiktoken(theirs)
+    assert ours.whole_pretokens, "xyz cannot be merged from its bytes"
+    generator = random.Random(3)
+    for _ in range(300):
+        text = "".join(generator.choices("abcdxyz", k=generator.randrange(12)))
+        assert ours.encode(text) == theirs.encode(text), text
+
+
+@given(unicode_text)
+@settings(max_examples=100, deadline=None)
+def test_ranks_give_the_merges_they_were_made_of(text):
+    tok = small()
+    ranks = dict(tok.vocabulary)
+    assert _from_ranks_of_small().encode(text) == tok.encode(text, disallowed_special=())
+    assert len(ranks) == 256 + 1500
+
+
+@functools.cache
+def _from_ranks_of_small() -> Tokenizer:
+    tok = small()
+    return importing.from_ranks(
+        tok.vocabulary, pattern=tok.pattern, special_tokens=tok.special_tokens, allow_holes=False
+    )
+
+
+# ---------------------------------------------------------------------- what is refused
+
+
+def _contents() -> dict:
+    return json.loads(small().to_huggingface().to_str())
+
+
+def _with(path: str, value: object) -> dict:
+    """The contents of a good tokenizer.json with one thing changed: "model.dropout" -> 0.1."""
+    contents = copy.deepcopy(_contents())
+    *outer, last = path.split(".")
+    place = contents
+    for key in outer:
+        place = place[int(key) if isinstance(place, list) else key]
+    place[int(last) if isinstance(place, list) else last] = value
+    return contents
+
+
+def _split(pattern: str) -> dict:
+    return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
+
+
+SPLIT = _split(r"\S+|\s+")
+BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+
+
+def _sequence(*steps: dict) -> dict:
+    return {"type": "Sequence", "pretokenizers": list(steps)}
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("model", None, "damaged"),
+        ("model", {"type": "BPE"}, "damaged"),
+        ("model.type", "Unigram", "is Unigram, not BPE"),
+        ("model.dropout", 0.1, "dropout"),
+        ("model.byte_fallback", True, "byte_fallback"),
+        ("model.end_of_word_suffix", "</w>", "end_of_word_suffix"),
+        ("model.merges.0", ["a", "zzz"], "merge 0 .*'zzz', is not a token"),
+        ("model.merges.0", "a b c", "not a pair"),
+        ("model.merges.3", ["<pad>", "a"], "'<pad>', is not a token"),
+        ("model.merges.0", ["Ġ", "¡"], "'Ġ¡', which it makes, is not a token"),
+        ("model.merges.0", 7, "damaged"),
+        ("model.vocab.!", 5, "id 5 is given to"),
+        ("model.vocab.new", 9999, "ids below 10000 name no token"),
+        ("model.vocab.日本", 1759, "not written in the byte-level alphabet"),
+        ("model.vocab.new", "1759", "not a whole number"),
+        ("normalizer", {"type": "NFKC"}, "NFKC cannot be kept"),
+        ("pre_tokenizer", None, "no pre-tokenizer"),
+        ("pre_tokenizer", {"type": "Whitespace"}, "Whitespace cannot be kept"),
+        ("pre_tokenizer", BYTE_LEVEL | {"add_prefix_space": True}, "add_prefix_space"),
+        ("pre_tokenizer", _sequence(SPLIT, BYTE_LEVEL | {"use_regex": True}), "cuts twice"),
+        ("pre_tokenizer", _sequence(SPLIT, SPLIT, BYTE_LEVEL), r"Split \+ Split \+ ByteLevel cannot be kept"),
+        ("pre_tokenizer", _sequence(SPLIT | {"behavior": "Removed"}, BYTE_LEVEL), "only Isolated can"),
+        ("pre_tokenizer", _sequence(SPLIT | {"pattern": {"String": " "}}, BYTE_LEVEL), "Split on the text"),
+        (
+            "pre_tokenizer",
+            _sequence(SPLIT | {"pattern": {"Regex": r"\s+$|."}}, BYTE_LEVEL),
+            "means something else",
+        ),
+        (
+            "pre_tokenizer",
+            _sequence(SPLIT | {"pattern": {"Regex": r"(a"}}, BYTE_LEVEL),
+            "cannot run the pattern",
+        ),
+        ("decoder", {"type": "WordPiece"}, "WordPiece cannot be kept"),
+        ("added_tokens.0.lstrip", True, "sets lstrip"),
+        ("added_tokens.0.id", 77, "has the id 77, but 0"),
+        ("added_tokens.1.content", "<|endoftext|>", "adds the same token twice"),
+        ("added_tokens.0.content", "", "is empty"),
+    ],
+)
+def test_a_tokenizer_json_that_cannot_be_kept_is_refused(tmp_path, path, value, message):
+    file = tmp_path / "tokenizer.json"
+    file.write_text(json.dumps(_with(path, value)))
+    with pytest.raises(PairityError, match=message):
+        Tokenizer.from_huggingface(file)
+
+
+def test_a_vocabulary_without_all_bytes_is_refused():
+    contents = _contents()
+    del contents["model"]["vocab"]["ÿ"]
+    with pytest.raises(PairityError, match="lacks 1 of the 256 bytes, such as 0xFF"):
+        Tokenizer.from_huggingface(_Fake(contents), allow_holes=True)
+
+
+class _Fake:
+    """Looks like a tokenizers.Tokenizer that has these contents."""
+
+    def __init__(self, contents: dict) -> None:
+        self.contents = contents
+
+    def to_str(self) -> str:
+        return json.dumps(self.contents)
+
+
+def test_files_that_are_no_tokenizers_are_refused(tmp_path):
+    for content, message in ((b"{", "not JSON"), (b"[1]", "holds a list"), (b"\xff\xfe\x00", "not JSON")):
+        (tmp_path / "tokenizer.json").write_bytes(content)
+        with pytest.raises(PairityError, match=message):
+            Tokenizer.from_huggingface(tmp_path)
+    with pytest.raises(PairityError, match="there is no"):
+        Tokenizer.from_huggingface(tmp_path / "nowhere")
+    with pytest.raises(PairityError, match=r"give a tokenizer\.json"):
+        Tokenizer.from_huggingface(3)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (b"not-base64! 0\n", r"line 1: not a token in base64"),
+        (b"YQ==\n", r"line 1: not a token"),
+        (b"YQ== 0\nYQ== 1\n", r"line 2: the token b'a' is there twice"),
+        (b"YQ== 0\nYg== 0\n", "rank 0 is given to two tokens"),
+        (b"YQ== 0\n", "lacks 255 of the 256 bytes"),
+    ],
+)
+def test_damaged_ranks_are_refused(tmp_path, lines, message):
+    (tmp_path / "x.tiktoken").write_bytes(lines)
+    with pytest.raises(PairityError, match=message):
+        Tokenizer.from_tiktoken(tmp_path / "x.tiktoken", pattern="gpt4o")
+
+
+def test_ranks_need_a_pattern_that_keeps_all_text(tmp_path):
+    export(small(), "tiktoken", tmp_path / "x.tiktoken")
+    (tmp_path / "x.json").unlink()
+    with pytest.raises(PairityError, match="Pass pattern="):
+        Tokenizer.from_tiktoken(tmp_path / "x.tiktoken")
+    specials = dict(small().special_tokens)
+    assert (
+        Tokenizer.from_tiktoken(tmp_path / "x.tiktoken", pattern="gpt4o", special_tokens=specials) == small()
+    )
+    with pytest.raises(PairityError, match="3 ids below 1759 name no token, such as 0"):
+        Tokenizer.from_tiktoken(tmp_path / "x.tiktoken", pattern="gpt4o")
+    dropping = tiktoken.Encoding(
+        "x", pat_str=r"\S+", mergeable_ranks=dict(small().vocabulary), special_tokens=specials
+    )
+    with pytest.raises(PairityError, match="tiktoken drops text"):
+        Tokenizer.from_tiktoken(dropping)
+    with pytest.raises(PairityError, match="there is no"):
+        Tokenizer.from_tiktoken(tmp_path / "nowhere", pattern="gpt4o")
+
+
+def test_damaged_merges_files_are_refused(tmp_path):
+    merges = tmp_path / "merges.txt"
+    for content, message in (
+        ("#version: 0.2\na b\nab cd\n", r"merge 1 \('ab cd'\) is not a pair"),
+        ("a b c\n", "is not a pair"),
+        ("a 日\n", "is not a pair"),
+    ):
+        merges.write_text(content, encoding="utf-8")
+        with pytest.raises(PairityError, match=message):
+            Tokenizer.from_merges_file(merges)
+    merges.write_bytes(b"\xff\xfe")
+    with pytest.raises(PairityError, match="not UTF-8"):
+        Tokenizer.from_merges_file(merges)
+    with pytest.raises(PairityError, match="there is no"):
+        Tokenizer.from_merges_file(tmp_path / "nowhere")
+    vocab, merges = export(small("gpt2"), "merges", tmp_path, force=True)
+    with pytest.raises(PairityError, match="'<nope>' is not in"):
+        Tokenizer.from_merges_file(merges, vocab, special_tokens=["<nope>"])
+    with pytest.raises(PairityError, match="unknown pre-tokenizer"):
+        Tokenizer.from_merges_file(merges, pretokenizer="gpt5")

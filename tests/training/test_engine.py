@@ -1,0 +1,241 @@
+"""The engine equals the specification (reference.py), merge for merge and trace for trace."""
+
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from pairity import _core, reference
+from pairity.bpe.alphabet import BYTE_ORDER
+from pairity.training.policy import Classical, Method, Parity
+
+Words = dict[bytes, int]
+
+
+def columns(words: Words):
+    """{b"ab": 3} -> the bytes, offsets and counts that cross to Rust."""
+    data = np.frombuffer(b"".join(words), dtype=np.uint8)
+    offsets = np.cumsum([0, *map(len, words)], dtype=np.int64)
+    return data, offsets, np.array(list(words.values()), dtype=np.uint64)
+
+
+def engine_steps(pairs):
+    """Pairs of tokens as the engine's ids, in the columns that it takes."""
+    ids = {bytes([byte]): i for i, byte in enumerate(BYTE_ORDER)}
+    rows = []
+    for left, right in pairs:
+        rows.append((ids[left], ids[right]))
+        ids.setdefault(left + right, len(ids))
+    left, right = np.array(rows, np.uint32).reshape(-1, 2).T
+    number = len(rows)
+    return left.copy(), right.copy(), np.full(number, -1, np.int32), np.zeros(number, np.uint64)
+
+
+def engine(
+    train, *, dev, dev_units, method: Method, threads=1, num_merges=None, num_tokens=None, known=(), **limits
+):
+    """Run the engine on what the reference takes, and put its result in the reference's terms."""
+    parity = isinstance(method, Parity)
+    on_train = parity and method.on == "train"
+    ratios = (method.ratios or {}) if parity else {}
+
+    def measure(language):
+        if language in ratios or on_train:
+            total = float(sum(len(word) * count for word, count in train[language].items()))
+            return columns(train[language]), total, float(ratios.get(language, 1.0))
+        if language in dev_units:
+            return columns(dev[language]), float(dev_units[language]), 1.0
+        return None
+
+    budget = num_merges if num_merges is not None else num_tokens
+    (left, right, served, count), done, tokens, exhausted = _core.train(
+        [(columns(words), measure(language)) for language, words in train.items()],
+        merges=num_merges,
+        tokens=num_tokens,
+        global_merges=method.first_parity_merge(budget) if parity else None,
+        window=(method.window, method.alpha) if parity and method.window else None,
+        threads=threads,
+        known=engine_steps(known),
+        **limits,
+    )
+    names = list(train)
+    token_of = [bytes([byte]) for byte in BYTE_ORDER]
+    learned = reference.Learned()
+    for a, b in zip(np.frombuffer(left, "<u4"), np.frombuffer(right, "<u4"), strict=True):
+        pair = (token_of[a], token_of[b])
+        learned.merges.append(pair)
+        if pair[0] + pair[1] not in learned.tokens:
+            learned.tokens.add(pair[0] + pair[1])
+            token_of.append(pair[0] + pair[1])
+    learned.served = [None if i < 0 else names[i] for i in np.frombuffer(served, "<i4")]
+    learned.counts = np.frombuffer(count, "<u8").tolist()
+    learned.exhausted = [(names[language], step) for language, step in exhausted]
+    steps = np.frombuffer(done, "<u8").tolist()
+    rows = np.frombuffer(tokens, "<u8").reshape(len(steps), len(names)).tolist()
+    scale = {language: measure(language)[1:] for language in names if measure(language)}
+    costs = [
+        {
+            name: 1 / (scale[name][0] / held / scale[name][1])
+            for name, held in zip(names, row, strict=True)
+            if name in scale
+        }
+        for row in rows
+    ]
+    return learned, dict(zip(steps, costs, strict=True))
+
+
+def assert_equal(case, threads=1):
+    expected = reference.train(**case)
+    got, costs = engine(**case, threads=threads)
+    assert got.merges == expected.merges
+    assert got.served == expected.served
+    assert got.counts == expected.counts
+    assert got.exhausted == expected.exhausted
+    assert got.tokens == expected.tokens
+    done = len(expected.merges)
+    powers = {2**k for k in range(20) if 2**k <= done}
+    assert {0, done, *powers} <= set(costs), "a cost at the start, at every power of two and at the end"
+    for step, cost in costs.items():
+        assert cost == expected.costs[step]
+
+
+ALPHABETS = [
+    [b"a", b"b"],
+    [b"a"],
+    [b"a", b"b", b"c", b"aa", b"ab"],
+    ["é".encode(), "語".encode(), b"x", "👍🏽".encode()],
+    [b"\x00", b"\xff", b" ", b"!", b"\x80"],
+]
+
+
+@st.composite
+def corpora(draw):
+    pieces = draw(st.sampled_from(ALPHABETS))
+    word = st.lists(st.sampled_from(pieces), min_size=1, max_size=9).map(b"".join)
+    text = st.dictionaries(
+        word, st.integers(1, 6) | st.sampled_from([50, 900, 70_000]), min_size=1, max_size=6
+    )
+    names = [f"lang{i}" for i in range(draw(st.integers(1, 5)))]
+    train = {name: draw(text) for name in names}
+    dev = {name: draw(text) for name in names}
+    units = {name: float(draw(st.integers(1, 4))) for name in names}
+    return train, dev, units
+
+
+@st.composite
+def cases(draw):
+    train, dev, units = draw(corpora())
+    kind = draw(st.sampled_from(["classical", "parity", "ratios", "mixed", "train"]))
+    shape = {
+        "global_merges": draw(st.sampled_from([0, 0, 1, 3, 0.5, 1.0])),
+        "window": draw(st.sampled_from([None, None, 1, 2, 5])),
+        "alpha": draw(st.sampled_from([0.3, 1.0, 2.0])),
+    }
+    method: Method = Parity(**shape)
+    if kind == "classical":
+        method = Classical()
+        if draw(st.booleans()):
+            dev, units = {}, {}
+    elif kind == "train":
+        method = replace(method, on="train")
+        dev, units = {}, {}
+    elif kind in ("ratios", "mixed"):
+        names = list(train) if kind == "ratios" else list(train)[::2]
+        method = replace(
+            method, ratios={name: draw(st.sampled_from([0.5, 1.0, 3.25, 7.0])) for name in names}
+        )
+        dev = {name: words for name, words in dev.items() if name not in names}
+        units = {name: number for name, number in units.items() if name not in names}
+    goal = draw(st.sampled_from(["num_merges", "num_tokens"]))
+    return {
+        "train": train,
+        "dev": dev,
+        "dev_units": units,
+        "method": method,
+        goal: draw(st.integers(1, 40)),
+        "min_frequency": draw(st.sampled_from([0, 1, 2, 4])),
+        "max_token_length": draw(st.sampled_from([None, None, 2, 3, 5])),
+        "whole_characters": draw(st.booleans()),
+    }
+
+
+@settings(max_examples=3000, deadline=None)
+@given(cases())
+def test_engine_equals_reference(case):
+    assert_equal(case)
+
+
+@st.composite
+def continued(draw):
+    """A run that goes on from merges of another: any tokens joined, some of them to a string that is there already."""
+    case = draw(cases())
+    tokens = sorted({bytes([byte]) for words in case["train"].values() for word in words for byte in word})
+    known = []
+    for _ in range(draw(st.integers(1, 8))):
+        pair = (draw(st.sampled_from(tokens)), draw(st.sampled_from(tokens)))
+        if pair not in known:
+            known.append(pair)
+            tokens.append(pair[0] + pair[1])
+    return case | {"known": known}
+
+
+def same_string(*known):
+    """`ab|c` and `a|bc` both: one id for the two."""
+    words = {b"abcd": 3, b"xbcd": 2, b"abcabc": 4, b"bcbc": 2}
+    return {
+        "train": {"x": words},
+        "dev": {"x": words},
+        "dev_units": {"x": 1.0},
+        "method": Parity(),
+        "num_tokens": 8,
+        "known": list(known),
+    }
+
+
+@settings(max_examples=1000, deadline=None)
+@given(continued())
+@example(same_string((b"b", b"c"), (b"a", b"bc"), (b"a", b"b"), (b"ab", b"c")))
+@example(same_string((b"a", b"b"), (b"ab", b"c"), (b"b", b"c"), (b"a", b"bc")))
+def test_engine_goes_on_as_the_reference_does(case):
+    assert_equal(case)
+
+
+@settings(max_examples=300, deadline=None)
+@given(cases(), st.integers(2, 4))
+def test_threads_change_nothing(case, threads):
+    assert_equal(case, threads)
+
+
+def test_rare_pairs_come_after_the_queue_has_run_dry():
+    words = {
+        b"abab": 70_000,
+        b"abcd": 900,
+        b"bcd": 880,
+        b"xbcd": 60,
+        b"xy": 50,
+        b"xyx": 7,
+        b"yz": 6,
+        b"zq": 1,
+    }
+    train = {"x": words, "y": {b"abcd": 3, b"zq": 2}}
+    units = {"x": 1.0, "y": 1.0}
+    for known in ([], [(b"b", b"c"), (b"a", b"bc")]):
+        for floor in (0, 7):
+            for threads in (1, 2):
+                case = {
+                    "train": train,
+                    "dev": train,
+                    "dev_units": units,
+                    "method": Parity(),
+                    "num_merges": 60,
+                }
+                assert_equal(case | {"known": known, "min_frequency": floor}, threads)
+
+
+def test_lists_that_come_and_go_are_kept_apart():
+    # Thousands of words make lists too long for the index, and most of them die: their block is made anew on the way.
+    numbers = np.random.default_rng(1)
+    words = {bytes(numbers.choice(list(b"abcdefgh"), 12)): 1 + i % 7 for i in range(1500)}
+    case = {"train": {"x": words}, "dev": {}, "dev_units": {}, "method": Classical(), "num_merges": 300}
+    assert_equal(case)
