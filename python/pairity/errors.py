@@ -1,4 +1,6 @@
-"""What a user's mistake raises, and what a user should hear of a result."""
+"""What a user's mistake raises, what a user should hear about a result, and how both list names."""
+
+from collections.abc import Iterable
 
 
 class PairityError(ValueError):
@@ -6,4 +8,11 @@ class PairityError(ValueError):
 
 
 class PairityWarning(UserWarning):
-    """The result is sound, but not all that was asked for."""
+    """The result is sound, but it is not all that was asked for."""
+
+
+def listed(names: Iterable[str], most: int = 8) -> str:
+    """eng_Latn, deu_Latn, ... (and 22 more)"""
+    found = list(names)
+    rest = f" (and {len(found) - most} more)" if len(found) > most else ""
+    return ", ".join(found[:most]) + rest

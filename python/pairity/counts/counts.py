@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 from pairity import _core
 from pairity.errors import PairityError
 from pairity.text import reading as corpus
-from pairity.text.pretokenizers import pattern_of
+from pairity.text.pretokenizers import Pretokenization
 from pairity.text.sources import COUNTS_COLUMNS, CountsInput, TextInput, resolve
 
 Split = Literal["train", "dev"]
@@ -44,33 +44,6 @@ SCHEMA = pa.schema(
         pa.field("count", pa.int64(), nullable=False),
     ]
 )
-
-
-@dataclass(frozen=True)
-class Pretokenization:
-    """How text was cut. Counts may be put together only where all of it is the same."""
-
-    pattern: str | None
-    normalize: str | None = None
-    unicode: str = _core.UNICODE_VERSION
-
-    @classmethod
-    def of(cls, pretokenizer: str, digits: bool = False, normalize: str | None = None) -> Pretokenization:
-        """From what a user says: a name or a pattern of their own."""
-        if normalize not in (None, "nfc"):
-            raise PairityError(f"normalize must be 'nfc' or None, not {normalize!r}.")
-        return cls(pattern_of(pretokenizer, digits=digits), normalize)
-
-    @property
-    def hash(self) -> str:
-        parts = json.dumps([self.normalize, self.pattern, self.unicode])
-        return hashlib.sha256(parts.encode()).hexdigest()
-
-    def __str__(self) -> str:
-        pattern = "no pattern" if self.pattern is None else f"pattern {self.pattern!r}"
-        return (
-            f"{pattern}, normalize {self.normalize or 'none'}, Unicode {self.unicode} (hash {self.hash[:12]})"
-        )
 
 
 @dataclass(frozen=True, eq=False)

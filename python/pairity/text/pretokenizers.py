@@ -6,7 +6,12 @@ pattern_of(r"\\S+|\\s+")            -> itself, if it is fit for training
 pattern_of("none")                -> None: the text stays whole
 """
 
+from __future__ import annotations
+
+import hashlib
+import json
 import re
+from dataclasses import dataclass
 from typing import Final
 
 from pairity import _core
@@ -23,6 +28,33 @@ PROBE: Final = (
 """Text with something of everything that a pattern may forget."""
 
 _LOOKS_LIKE_A_NAME = re.compile(r"[\w-]+")
+
+
+@dataclass(frozen=True)
+class Pretokenization:
+    """How text was cut. Counts may be put together only where all of it is the same."""
+
+    pattern: str | None
+    normalize: str | None = None
+    unicode: str = _core.UNICODE_VERSION
+
+    @classmethod
+    def of(cls, pretokenizer: str, digits: bool = False, normalize: str | None = None) -> Pretokenization:
+        """From what a user says: a name or a pattern of their own."""
+        if normalize not in (None, "nfc"):
+            raise PairityError(f"normalize must be 'nfc' or None, not {normalize!r}.")
+        return cls(pattern_of(pretokenizer, digits=digits), normalize)
+
+    @property
+    def hash(self) -> str:
+        parts = json.dumps([self.normalize, self.pattern, self.unicode])
+        return hashlib.sha256(parts.encode()).hexdigest()
+
+    def __str__(self) -> str:
+        pattern = "no pattern" if self.pattern is None else f"pattern {self.pattern!r}"
+        return (
+            f"{pattern}, normalize {self.normalize or 'none'}, Unicode {self.unicode} (hash {self.hash[:12]})"
+        )
 
 
 def pattern_of(name_or_regex: str, *, digits: bool = False) -> str | None:

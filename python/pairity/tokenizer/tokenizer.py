@@ -409,7 +409,8 @@ class Tokenizer:
         digests = {text["dev"]["digest"] for text in languages if "dev" in text}
         if not digests:
             return False
-        from pairity.counts.counts import Pretokenization, count_lines
+        from pairity.counts.counts import count_lines
+        from pairity.text.pretokenizers import Pretokenization
 
         return count_lines(lines, Pretokenization(self._pattern, self._normalize)).digest() in digests
 
