@@ -13,7 +13,8 @@ evaluation, metrics -> reporting. `reference` is the method in plain Python.
 
 from importlib.metadata import version
 
-from pairity.counts.counts import Counts, count
+from pairity.counts.counting import count
+from pairity.counts.counts import Counts
 from pairity.errors import PairityError, PairityWarning
 from pairity.judging.evaluation import evaluate, tax
 from pairity.judging.scores import Scores

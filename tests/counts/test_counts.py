@@ -15,7 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pairity import _core
-from pairity.counts.counts import Counts, LanguageCounts, count, merge
+from pairity.counts.counting import count
+from pairity.counts.counts import Counts, merge
+from pairity.counts.values import LanguageCounts
 from pairity.errors import PairityError
 from pairity.text.pretokenizers import Pretokenization, pattern_of
 
@@ -204,7 +206,7 @@ def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
 def test_row_groups_do_not_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     counts = count(LINES)
     for limit in ("ROW_GROUP_ROWS", "ROW_GROUP_BYTES"):
-        monkeypatch.setattr(f"pairity.counts.counts.{limit}", 3)
+        monkeypatch.setattr(f"pairity.counts.parquet.{limit}", 3)
         counts.save(tmp_path / "counts.parquet")
         assert pq.ParquetFile(tmp_path / "counts.parquet").num_row_groups > 3
         assert Counts.load(tmp_path / "counts.parquet") == counts

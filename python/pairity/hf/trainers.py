@@ -30,7 +30,7 @@ from pairity import _core
 from pairity.bpe.alphabet import BYTE_ORDER, to_text
 from pairity.errors import PairityError, PairityWarning
 from pairity.progress import Progress
-from pairity.text.reading import thread_count
+from pairity.threads import thread_count
 from pairity.training.training import listed
 
 Texts = Iterable[str | Iterable[str]]

@@ -17,12 +17,15 @@ import numpy.typing as npt
 from pairity import _core
 from pairity.bpe import special
 from pairity.bpe.alphabet import BYTE_ORDER
-from pairity.counts.counts import Counts, LanguageCounts, count
+from pairity.counts.counting import count
+from pairity.counts.counts import Counts
+from pairity.counts.values import LanguageCounts
 from pairity.errors import PairityError, PairityWarning
 from pairity.progress import Listener, Progress
+from pairity.text.inputs import Resolved
 from pairity.text.pretokenizers import PRESETS, pattern_of
-from pairity.text.reading import thread_count
-from pairity.text.sources import Resolved, resolve
+from pairity.text.sources import resolve
+from pairity.threads import thread_count
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.checkpoint import Checkpoint, fingerprint
 from pairity.training.policy import Classical, Method, Parity, check_whole
@@ -222,7 +225,7 @@ def with_reserved(
     num_merges: int | None,
 ) -> tuple[Sequence[str], int | None]:
     """The special tokens with those that are reserved or that make the size round, and the size."""
-    names = special.checked(special_tokens)
+    names = special.check_names(special_tokens)
     padding = 0
     if pad_to is not None:
         size = vocab_size or 256 + len(names) + reserved + (num_merges or 0)
