@@ -168,11 +168,11 @@ def check_same(
 ) -> None:
     if made_with.hash != asked.hash:
         raise PairityError(
-            f"{where} was made with {made_with}, and asked for is {asked}. "
+            f"{where} was made with {made_with}, but {asked} was requested. "
             "Ask for the same pre-tokenizer, or count the text again."
         )
     if split != asked_split:
-        raise PairityError(f"{where} holds counts of split {split!r}, and asked for is {asked_split!r}.")
+        raise PairityError(f"{where} holds counts of split {split!r}, but {asked_split!r} was requested.")
 
 
 def give_back_memory() -> None:

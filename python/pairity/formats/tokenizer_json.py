@@ -111,7 +111,7 @@ def read(contents: Any, *, allow_holes: bool = False, **others: Any) -> BpeModel
         parts = parse(contents)
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise PairityError(
-            f"tokenizer.json is damaged: {type(error).__name__} {error}. Get the file again, or save it anew."
+            f"tokenizer.json is damaged: {type(error).__name__} {error}. Get the file again, or save it again."
         ) from None
     return BpeModel.from_tokens(**(parts | others), allow_holes=allow_holes)
 
@@ -160,7 +160,7 @@ def table(
         except KeyError:
             raise PairityError(
                 f"token {text!r} (id {token_id}) is not written in the byte-level alphabet, and it is not a "
-                "special token: this is no byte-level BPE, which is all that can be read."
+                "special token: this is not a byte-level BPE, the only kind that can be read."
             ) from None
     ordinary = {text: token_id for text, token_id in vocab.items() if text not in special_tokens}
     rows = [merge_row(merge, rank, ordinary) for rank, merge in enumerate(merges)]
@@ -209,8 +209,8 @@ def pattern_of(pre_tokenizer: dict[str, Any] | None) -> str | None:
     """The one regular expression that stands for the pre-tokenizers."""
     if pre_tokenizer is None:
         raise PairityError(
-            "this tokenizer.json has no pre-tokenizer, so it is not byte-level, which is all that can be "
-            "read."
+            "this tokenizer.json has no pre-tokenizer, so it is not byte-level, the only kind that can "
+            "be read."
         )
     steps = pre_tokenizer["pretokenizers"] if pre_tokenizer["type"] == "Sequence" else [pre_tokenizer]
     kinds = [step["type"] for step in steps]
@@ -289,7 +289,7 @@ def read_json(file: Path) -> dict[str, Any]:
         ) from None
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise PairityError(
-            f"{file} is damaged, it is not JSON: {error}. Get the file again, or save it anew."
+            f"{file} is damaged, it is not JSON: {error}. Get the file again, or save it again."
         ) from None
     if not isinstance(contents, dict):
         raise PairityError(f"{file} is damaged: it holds a {type(contents).__name__}, not an object.")

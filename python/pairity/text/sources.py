@@ -14,7 +14,7 @@ files may share languages, and only the same file twice is an error.
 
 What a folder may hold beside text: names that begin with `.` or `_` are hidden, as for every Parquet reader;
 documentation (`*.md`, README, LICENSE and the like) is not read, and a note says so; anything else is an
-error, so that `tel_Telu.csv` is never left out in silence.
+error, so that `tel_Telu.csv` is never silently left out.
 """
 
 from __future__ import annotations
