@@ -50,7 +50,7 @@ def test_pages_are_up_to_date() -> None:
 
 def test_the_map_of_the_code_is_up_to_date() -> None:
     done = subprocess.run(
-        [sys.executable, ROOT / "docs" / "map.py", "--check"], capture_output=True, text=True
+        [sys.executable, ROOT / "docs" / "map.py", "--check"], check=False, capture_output=True, text=True
     )
     assert (done.returncode, done.stdout) == (0, "")
 
