@@ -3,6 +3,6 @@
 In: words on the command line. Out: a call into one of the other rooms, and what a person reads of its result.
 """
 
-from pairity.cli.commands import main, run
+from pairity.cli.training import main, run
 
 __all__ = ["main", "run"]
