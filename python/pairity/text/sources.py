@@ -4,6 +4,7 @@ A SOURCE is
 - `LANG=PATH`: the text of one language, PATH a file, a glob or a folder of files;
 - a folder with one file or one folder per language: `eng_Latn.txt.gz`, `deu_Latn.jsonl.zst`,
   `tel_Telu/*.parquet`;
+- a text file, whose language is its name as in a folder: `data/*.txt` means what `data/` means;
 - a counts file, or a folder of them: Parquet with the columns language, pretoken, count;
 - in Python also `{language: path | paths | iterable of lines | {pretoken: count}}`, a `Counts`, or an Arrow
   table of counts.
@@ -23,7 +24,7 @@ import difflib
 import glob
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
@@ -53,13 +54,16 @@ class TextFile:
 
 @dataclass(frozen=True)
 class TextInput:
-    """The text of one language. `named`: the user named the language, it was not found in a folder."""
+    """The text of one language. `named`: the user named the language, it was not taken from the name of a file
+    or folder. `alone`: a file given by itself, not found in a folder.
+    """
 
     language: str
     origin: str
     named: bool
     files: tuple[TextFile, ...] = ()
     lines: Iterable[object] | None = None
+    alone: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -96,12 +100,22 @@ def resolve(sources: Any, languages: Iterable[str] | None = None) -> Resolved:
     if not inputs:
         raise PairityError(
             "no SOURCE given: name a folder with one file per language, LANG=PATH, or a counts file."
+            + "".join(f" {note}" for note in notes)
         )
     _refuse_twice(inputs)
+    _sort_alone(inputs)
     left_out: list[str] = []
     if languages is not None:
         inputs, left_out = _only(inputs, list(languages))
     return Resolved(tuple(inputs), tuple(notes), tuple(left_out))
+
+
+def _sort_alone(inputs: list[TextInput | CountsInput]) -> None:
+    """Files given one by one get the order of a folder: a shell sorts `data/*.txt` by the user's locale."""
+    places = [place for place, part in enumerate(inputs) if isinstance(part, TextInput) and part.alone]
+    found = sorted((inputs[place] for place in places), key=lambda part: str(part.language))
+    for place, part in zip(places, found, strict=True):
+        inputs[place] = part
 
 
 def _as_sequence(sources: Any) -> Sequence[Any]:
@@ -186,14 +200,18 @@ def _resolve_path(path: Path, origin: str, notes: list[str]) -> list[TextInput |
         if found is None:
             _refuse_missing(path, origin)
         return [part for match in found for part in _resolve_path(match, origin, notes)]
-    if _format(path) is None:
-        _refuse_kind(path)
-    if path.suffix.lower() == ".parquet" and _is_counts_file(path):
+    if _is_documentation(path):
+        notes.append(f"{path} is taken for documentation and is not read.")
+        return []
+    file = _text_file(path)
+    if file.kind == "parquet" and _is_counts_file(path):
         return [CountsInput(str(path), path)]
-    language = _stem(path).partition(".")[0]
-    raise PairityError(
-        f"the language of {path} is not said: write {language}={path}, or give the folder it is in."
-    )
+    language = _stem(path)
+    if "." in language or language.startswith("_"):
+        language = language.partition(".")[0].lstrip("_") or "LANG"
+        raise PairityError(f"the language of {path} is unclear: write {language}={path}.")
+    _check_language(language, str(path))
+    return [TextInput(language, str(path), named=False, files=(file,), alone=True)]
 
 
 def _resolve_folder(folder: Path, notes: list[str]) -> list[TextInput | CountsInput]:
@@ -239,11 +257,15 @@ def _list_folder(folder: Path, notes: list[str]) -> tuple[list[TextFile], list[P
             continue
         if entry.is_dir():
             folders.append(entry)
-        elif entry.suffix.lower() == ".md" or entry.name.partition(".")[0].upper() in DOCUMENTATION:
+        elif _is_documentation(entry):
             notes.append(f"{entry} is taken for documentation and is not read.")
         else:
             files.append(_text_file(entry))
     return files, folders
+
+
+def _is_documentation(path: Path) -> bool:
+    return path.suffix.lower() == ".md" or path.name.partition(".")[0].upper() in DOCUMENTATION
 
 
 def _files_at(path: Path, origin: str, notes: list[str]) -> list[TextFile]:
