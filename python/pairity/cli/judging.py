@@ -1,5 +1,6 @@
 """`eval`, `report` and `tax`: tokenizers to scores, and scores to a page or a price."""
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import click
 from pairity.cli.options import command, config, output, several
 from pairity.cli.printing import print_scores, print_tax, print_written
 from pairity.errors import PairityError
-from pairity.judging.evaluation import evaluate, tax
+from pairity.judging.evaluation import LeakWarning, evaluate, tax
 from pairity.judging.opening import open_tokenizer
 from pairity.progress import Progress
 from pairity.reporting import report
@@ -85,7 +86,8 @@ def eval_command(
     opened = {tokenizer.name: tokenizer for tokenizer in map(open_tokenizer, tokenizers)}
     if len(opened) < len(tokenizers):
         raise PairityError("two tokenizers have the same name: write NAME=TOKENIZER.")
-    with Progress() as show:
+    with Progress() as show, warnings.catch_warnings():
+        warnings.simplefilter("ignore", LeakWarning)  # the scores carry it, and are printed with it
         show.stage("encoding", unit="texts")
         scores = evaluate(
             opened,
@@ -102,7 +104,7 @@ def eval_command(
     scores.save(output)
     print_scores(scores)
     click.echo()
-    print_written(output, then=f"for a page: pairity report {output} -o report.html")
+    print_written(f"{output}/", then=f"for a page: pairity report {output} -o report.html")
 
 
 @command(

@@ -101,9 +101,9 @@ def swallowed(
     option, values = list(rows.items())[-1]
     name = argument.make_metavar(ctx)
     return click.UsageError(
-        f"Missing argument {name!r}. {option} took all the words after it: {' '.join(values)}\n"
-        f"Put {name} first:      {ctx.command_path} {name} {option} ...\n"
-        f"or after a lone --:  {ctx.command_path} {option} ... -- {name}",
+        f"Missing argument {name!r}: {option} took every word after it ({' '.join(values)}). Write one of\n"
+        f"  {ctx.command_path} {name} {option} ...\n"
+        f"  {ctx.command_path} {option} ... -- {name}",
         ctx,
     )
 

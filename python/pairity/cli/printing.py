@@ -41,7 +41,7 @@ def print_warnings(warnings: Iterable[str]) -> None:
         click.echo(f"warning: {warning}", err=True)
 
 
-def print_written(path: Path, then: str = "") -> None:
+def print_written(path: Path | str, then: str = "") -> None:
     click.echo(f"written: {path}" + (f"  ({then})" if then else ""))
 
 

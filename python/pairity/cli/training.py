@@ -212,7 +212,7 @@ def train_command(
     checkpoint.unlink(missing_ok=True)
     print_training(tokenizer)
     click.echo()
-    print_written(output, then=f"try: pairity encode {output} < text.txt, pairity inspect {output}")
+    print_written(f"{output}/", then=f"try: pairity encode {output} < text.txt, pairity inspect {output}")
 
 
 def parse_global_merges(text: str) -> int | float:
