@@ -27,8 +27,8 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], numbers: C
     for row in rows:
         table.add_row(*row)
     # Names of languages are shown as they are: `[b]` is not markup and `:apple:` is not an emoji.
-    console = Console(highlight=False, markup=False, emoji=False)
-    console.print(table, width=None if sys.stdout.isatty() else NO_LIMIT)
+    width = None if sys.stdout.isatty() else NO_LIMIT
+    Console(width=width, highlight=False, markup=False, emoji=False).print(table)
 
 
 def print_notes(notes: Iterable[str]) -> None:
