@@ -25,7 +25,7 @@ def demo_command(output: Path) -> None:
     page = demo.write_page(output, tokenizers, scores)
     parity = output / "parity"
     click.echo(f"""
-The page with all of it: {page}
+The full report: {page}
 
 What to do next:
   pairity train --train TEXT/ --dev PARALLEL/ --vocab-size 128000 -o tokenizer/   train on your own languages

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 from rich.console import Console
@@ -11,7 +11,7 @@ from rich.table import Table
 
 from pairity.counts.counts import Counts
 from pairity.judging.metrics import gini
-from pairity.judging.scores import Scores
+from pairity.judging.scores import Interval, Scores
 from pairity.languages import language as facts
 from pairity.tokenizer.tokenizer import Tokenizer
 
@@ -68,7 +68,7 @@ def print_training(tokenizer: Tokenizer) -> None:
             language,
             f"{languages[language]['train']['bytes']:,}",
             f"{languages[language]['served']:,}",
-            f"{costs[language]:.2f}" if language in costs else "-",
+            rounded(costs.get(language), 2),
             ", ".join(states(language, record)),
         ]
         for language in sorted(languages, key=lambda name: -costs.get(name, 0.0))
@@ -92,36 +92,56 @@ def states(language: str, record: Mapping[str, Any]) -> list[str]:
     return found + [state for state in ("stuck", "starved") if language in record.get(state, {})]
 
 
-def overview(scores: Scores) -> list[list[str]]:
-    """One row per tokenizer: ["parity", "0.0102", "0.0098-0.0171", "0.0305", "1.07", "vie_Latn"]."""
+class Overview(NamedTuple):
+    """A tokenizer in one row; None for what was not measured."""
+
+    tokenizer: str
+    gini: Interval | None
+    compression_rate: float | None
+    worst_best: float | None
+    worst_language: str | None
+
+
+def overview(scores: Scores) -> list[Overview]:
+    """One row per tokenizer: how unequally it treats languages, and at what cost."""
     measured = set(scores.table["metric"].to_pylist())
-
-    def shown(name: str, metric: str, digits: int) -> str:
-        value = scores.value(name, metric) if metric in measured else None
-        return "-" if value is None else f"{value:.{digits}f}"
-
     rows = []
     for name in scores.tokenizers:
-        costs = scores.costs(name) if "cost" in measured else {}
-        found = scores.interval(name, "gini") if "gini" in measured else None
+        costs = scores.costs(name)
         rows.append(
-            [
+            Overview(
                 name,
-                shown(name, "gini", 4),
-                f"{found.low:.4f}-{found.high:.4f}" if found and found.low is not None else "-",
-                shown(name, "compression_rate_line", 4),
-                shown(name, "worst_best", 2),
-                max(costs, key=costs.__getitem__) if costs else "-",
-            ]
+                scores.interval(name, "gini") if "gini" in measured else None,
+                scores.value(name, "compression_rate_line") if "compression_rate_line" in measured else None,
+                scores.value(name, "worst_best") if "worst_best" in measured else None,
+                max(costs, key=costs.__getitem__) if costs else None,
+            )
         )
     return rows
 
 
 def print_scores(scores: Scores) -> None:
-    """What each tokenizer costs, and how unequally."""
+    """The overview, and what a reader of it has to know."""
+    rows = []
+    for row in overview(scores):
+        found = row.gini
+        rows.append(
+            [
+                row.tokenizer,
+                rounded(found.value if found else None, 4),
+                f"{found.low:.4f}-{found.high:.4f}" if found and found.low is not None else "-",
+                rounded(row.compression_rate, 4),
+                rounded(row.worst_best, 2),
+                row.worst_language or "-",
+            ]
+        )
     header = ["tokenizer", "Gini", "95% interval", "lines/token", "worst/best", "worst language"]
-    print_table(header, overview(scores), numbers=range(1, 5))
+    print_table(header, rows, numbers=range(1, 5))
     print_warnings(scores.warnings)
+
+
+def rounded(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
 
 
 def print_costs(scores: Scores) -> None:
