@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pairity import _core, reference
 from pairity.bpe.alphabet import BYTE_ORDER
-from pairity.training.policy import Classical, Method, Parity
+from pairity.training.policy import Classical, Parity, Policy
 
 Words = dict[bytes, int]
 
@@ -33,7 +33,7 @@ def engine_steps(pairs):
 
 
 def engine(
-    train, *, dev, dev_units, method: Method, threads=1, num_merges=None, num_tokens=None, known=(), **limits
+    train, *, dev, dev_units, method: Policy, threads=1, num_merges=None, num_tokens=None, known=(), **limits
 ):
     """Run the engine on what the reference takes, and put its result in the reference's terms."""
     parity = isinstance(method, Parity)
@@ -132,7 +132,7 @@ def cases(draw):
         "window": draw(st.sampled_from([None, None, 1, 2, 5])),
         "alpha": draw(st.sampled_from([0.3, 1.0, 2.0])),
     }
-    method: Method = Parity(**shape)
+    method: Policy = Parity(**shape)
     if kind == "classical":
         method = Classical()
         if draw(st.booleans()):

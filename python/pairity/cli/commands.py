@@ -26,7 +26,7 @@ from pairity.progress import Progress
 from pairity.reporting import report
 from pairity.tokenizer import inspection
 from pairity.tokenizer.tokenizer import Tokenizer
-from pairity.training.policy import Classical, Method, Parity
+from pairity.training.policy import Classical, Parity, Policy
 from pairity.training.training import train as learn
 
 # Names of files and languages are shown as they are: `[b]` is no markup and `:apple:` no picture.
@@ -307,7 +307,7 @@ def train_command(
     threads: int | None,
 ) -> None:
     """Learn a tokenizer and write it as a folder that transformers, tokenizers and pairity load."""
-    policy: Method = Classical()
+    policy: Policy = Classical()
     if method == "parity":
         targets = read_ratios(ratios) | parse_ratios(ratio)
         policy = Parity(

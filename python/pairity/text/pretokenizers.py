@@ -39,8 +39,12 @@ class Pretokenization:
     unicode: str = _core.UNICODE_VERSION
 
     @classmethod
-    def of(cls, pretokenizer: str, digits: bool = False, normalize: str | None = None) -> Pretokenization:
-        """From what a user says: a name or a pattern of their own."""
+    def of(
+        cls, pretokenizer: str | Pretokenization, digits: bool = False, normalize: str | None = None
+    ) -> Pretokenization:
+        """From what a user says: a name or a pattern of their own. A value of this class is returned as it is."""
+        if isinstance(pretokenizer, Pretokenization):
+            return pretokenizer
         if normalize not in (None, "nfc"):
             raise PairityError(f"normalize must be 'nfc' or None, not {normalize!r}.")
         return cls(pattern_of(pretokenizer, digits=digits), normalize)
