@@ -154,7 +154,7 @@ def test_a_size_that_the_data_cannot_reach_is_a_warning(tmp_path):
         "train", "--train", f"a={tmp_path}/a.txt", "--on", "train", "--vocab-size", 5000, "-o", tmp_path / "t"
     )
     assert done.returncode == 0
-    assert "warning: the data gave out" in done.stderr
+    assert "warning: training stopped early" in done.stderr
     assert Tokenizer.load(tmp_path / "t").vocab_size == 256 + Tokenizer.load(tmp_path / "t").record["merges"]
 
 

@@ -36,12 +36,10 @@ def engine(
     train, *, dev, dev_units, method: Policy, threads=1, num_merges=None, num_tokens=None, known=(), **limits
 ):
     """Run the engine on what the reference takes, and put its result in the reference's terms."""
-    parity = isinstance(method, Parity)
-    on_train = parity and method.on == "train"
-    ratios = (method.ratios or {}) if parity else {}
+    ratios = getattr(method, "ratios", None) or {}
 
     def measure(language):
-        if language in ratios or on_train:
+        if language in ratios or method.on == "train":
             total = float(sum(len(word) * count for word, count in train[language].items()))
             return columns(train[language]), total, float(ratios.get(language, 1.0))
         if language in dev_units:
@@ -53,8 +51,8 @@ def engine(
         [(columns(words), measure(language)) for language, words in train.items()],
         merges=num_merges,
         tokens=num_tokens,
-        global_merges=method.first_parity_merge(budget) if parity else None,
-        window=(method.window, method.alpha) if parity and method.window else None,
+        global_merges=method.first_parity_merge(budget),
+        window=method.window_setting(),
         threads=threads,
         known=engine_steps(known),
         **limits,

@@ -57,6 +57,10 @@ class Settings:
         assert self.vocab_size is not None
         return self.vocab_size - self.taken
 
+    def share(self, merges: int) -> int:
+        """How much of the budget is done after this many merges; a few of them may not make a new token."""
+        return min(merges - len(self.known), self.budget)
+
     def for_engine(self) -> dict[str, Any]:
         """The engine counts what is known as learned."""
         known = len(self.known)

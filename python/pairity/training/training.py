@@ -89,9 +89,10 @@ def train(
             threads=threads,
             known=known,
             known_exhausted=exhausted,
-            tick=lambda done, served: show.at(done - len(settings.known), texts.name(served)),
+            tick=lambda done, served: show.at(settings.share(done), texts.name(served)),
             checkpoint=keeper.save if keeper else None,
         )
+        show.at(settings.share(len(learned.steps)))
     if keeper:  # until the tokenizer is saved, this is all there is of it
         keeper.save(learned.steps, learned.exhausted)
     trace = trace_of(learned, texts.measures, list(texts.train), len(settings.special_tokens))
