@@ -4,7 +4,6 @@ What concerns one policy alone is checked there (`Parity.check`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import get_args
 
 import numpy as np
 
@@ -20,7 +19,7 @@ MOST_BYTES = 2**63
 
 
 def check_policy(policy: object) -> None:
-    if not isinstance(policy, get_args(Policy)):
+    if not isinstance(policy, Policy):
         raise PairityError(f"method is {policy!r}: give Parity(...) or Classical().")
 
 

@@ -23,7 +23,7 @@ from pairity.counts.counts import LanguageCounts
 from pairity.errors import PairityError, listed
 from pairity.training.measure import Measure, Unit, bytes_per_line, on_dev, on_train
 
-Texts = Mapping[str, LanguageCounts]
+ByLanguage = Mapping[str, LanguageCounts]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,7 @@ class Classical:
     def compared_by_line(self, dev: Collection[str]) -> list[str]:
         return []
 
-    def measures(self, train: Texts, dev: Texts) -> dict[str, Measure]:
+    def measures(self, train: ByLanguage, dev: ByLanguage) -> dict[str, Measure]:
         return {
             language: on_dev(language, dev[language], self.unit)
             for language in train
@@ -165,7 +165,7 @@ class Parity:
             return []
         return [language for language in dev if language not in (self.ratios or {})]
 
-    def measures(self, train: Texts, dev: Texts) -> dict[str, Measure]:
+    def measures(self, train: ByLanguage, dev: ByLanguage) -> dict[str, Measure]:
         """What each language of train is measured by; `check` has passed."""
         ratios = self.ratios or {}
         return {
@@ -175,7 +175,7 @@ class Parity:
             for language, counts in train.items()
         }
 
-    def bytes_of_line(self, language: str, dev: Texts) -> float:
+    def bytes_of_line(self, language: str, dev: ByLanguage) -> float:
         ratio = (self.ratios or {}).get(language, 1.0)
         if not isinstance(ratio, str):
             return ratio
