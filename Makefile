@@ -36,10 +36,11 @@ test: .venv/.dev ## Run the Rust and the Python tests
 test-browser: .venv/.dev ## Run the tests that open the report in a real browser (needs chromium)
 	$(BIN)/pytest -m browser
 
-lint: .venv/.dev ## Check format, style, types and the stub of the core
+lint: .venv/.dev ## Check format, style, types, the direction of imports and the stub of the core
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict python/pairity docs/tables.py benches
+	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/python -m mypy.stubtest pairity._core --mypy-config-file pyproject.toml
 	cargo fmt --check
 	cargo clippy --all-targets --all-features -- -D warnings

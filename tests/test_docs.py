@@ -4,6 +4,7 @@ import importlib.util
 import json
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,13 @@ def checkout(tmp_path: Path) -> Path:
 
 def test_pages_are_up_to_date() -> None:
     assert tables.main(["--check"]) == 0
+
+
+def test_the_map_of_the_code_is_up_to_date() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "docs" / "map.py", "--check"], check=False, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_a_table_is_written_once_and_then_is_up_to_date(

@@ -7,23 +7,45 @@
     scores = pairity.evaluate({"parity": tok, "gpt-4o": "tiktoken:o200k_base"}, data="devtest/")
     pairity.report(scores, "report.html")
 
-The flow, one module a stage: sources, corpus -> counts -> training (policy, trace) -> tokenizer, export ->
-evaluation, metrics -> reporting. `reference` is the method in plain Python.
+The flow, one room per stage: text -> counts -> training -> tokenizer -> judging -> reporting. A tokenizer is
+made of what `bpe` holds and goes to other libraries through `formats`. `reference` is the method in plain
+Python.
 """
 
-from importlib.metadata import version
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from pairity.counts.counts import Counts, count
-from pairity.errors import PairityError, PairityWarning
-from pairity.judging.evaluation import evaluate, tax
-from pairity.judging.scores import Scores
-from pairity.reporting import report
-from pairity.tokenizer.tokenizer import Tokenizer
-from pairity.training.policy import Classical, Parity
-from pairity.training.trace import Trace
-from pairity.training.training import train
+if TYPE_CHECKING:
+    from pairity.counts.counting import count
+    from pairity.counts.counts import Counts
+    from pairity.errors import PairityError, PairityWarning
+    from pairity.judging.evaluation import evaluate, tax
+    from pairity.judging.scores import Scores
+    from pairity.reporting.page import report
+    from pairity.tokenizer.tokenizer import Tokenizer
+    from pairity.training.policy import Classical, Parity
+    from pairity.training.trace import Trace
+    from pairity.training.training import train
 
-__version__ = version("pairity")
+    __version__: str
+
+HOMES = {
+    "Classical": "training.policy",
+    "Counts": "counts.counts",
+    "PairityError": "errors",
+    "PairityWarning": "errors",
+    "Parity": "training.policy",
+    "Scores": "judging.scores",
+    "Tokenizer": "tokenizer.tokenizer",
+    "Trace": "training.trace",
+    "count": "counts.counting",
+    "evaluate": "judging.evaluation",
+    "report": "reporting.page",
+    "tax": "judging.evaluation",
+    "train": "training.training",
+}
+"""Where each public name lives. A room is loaded when the first of its names is used: pyarrow and Altair are
+not worth waiting for by those who only want to encode."""
 
 __all__ = [
     "Classical",
@@ -40,3 +62,15 @@ __all__ = [
     "tax",
     "train",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("pairity")
+    if name not in HOMES:
+        raise AttributeError(f"module 'pairity' has no attribute {name!r}")
+    return getattr(import_module(f"pairity.{HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from pairity import sample
-from pairity.counts.counts import Counts, count
+from pairity.counts.counting import count
+from pairity.counts.counts import Counts
 from pairity.errors import PairityError, PairityWarning
 from pairity.judging.evaluation import evaluate
 from pairity.judging.scores import Scores

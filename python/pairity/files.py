@@ -64,3 +64,20 @@ def fill(path: Path, content: Content) -> None:
 
 def cannot_write(path: Path, error: OSError) -> PairityError:
     return PairityError(f"cannot write {path}: {error.strerror or error}. Choose another place.")
+
+
+def check_free(target: Path, names: Iterable[str] = ("tokenizer.json",), *, force: bool = False) -> None:
+    """Refuse a folder that holds a tokenizer already, and one that cannot be written."""
+    there_is = next(path for path in (target, *target.absolute().parents) if path.exists())
+    if not there_is.is_dir():
+        raise PairityError(f"{there_is} is a file, and a tokenizer needs a folder. Choose another name.")
+    if not os.access(there_is, os.W_OK | os.X_OK):
+        raise PairityError(
+            f"{target} cannot be written: no permission for {there_is}. Choose another folder."
+        )
+    there = [name for name in names if (target / name).exists()]
+    if there and not force:
+        raise PairityError(
+            f"{target} already holds a tokenizer ({there[0]}). Choose another folder, or replace it with "
+            "--force (force=True)."
+        )

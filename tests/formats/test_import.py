@@ -13,8 +13,7 @@ import tokenizers
 from hypothesis import given, settings
 
 from pairity.errors import PairityError
-from pairity.formats import importing
-from pairity.formats.export import export
+from pairity.formats import tiktoken as tiktoken_format
 from pairity.text.pretokenizers import PRESETS, pattern_of
 from pairity.tokenizer.tokenizer import Tokenizer
 from small_tokenizers import KINDS, NASTY, OWN_PATTERN, naive_ids, sample_lines, small, unicode_text
@@ -22,7 +21,7 @@ from small_tokenizers import KINDS, NASTY, OWN_PATTERN, naive_ids, sample_lines,
 tiktoken = pytest.importorskip("tiktoken")
 tiktoken_load = pytest.importorskip("tiktoken.load")
 
-TEXTS = [*NASTY, *sample_lines(), Path(importing.__file__).read_text("utf-8")]
+TEXTS = [*NASTY, *sample_lines(), Path(tiktoken_format.__file__).read_text("utf-8")]
 
 
 # ---------------------------------------------------------------------- there and back
@@ -33,9 +32,9 @@ def test_what_we_export_comes_back_the_same(tmp_path, name, digits):
     tok = small(name, digits=digits)
     assert Tokenizer.from_huggingface(tok.to_huggingface()) == tok
     assert Tokenizer.from_tiktoken(tok.to_tiktoken()) == tok
-    export(tok, "tiktoken", tmp_path / "ours.tiktoken")
+    tok.export("tiktoken", tmp_path / "ours.tiktoken")
     assert Tokenizer.from_tiktoken(tmp_path / "ours.tiktoken") == tok
-    export(tok, "hf", tmp_path / "folder")
+    tok.export("hf", tmp_path / "folder")
     assert Tokenizer.from_huggingface(tmp_path / "folder") == tok
     assert Tokenizer.from_huggingface(str(tmp_path / "folder" / "tokenizer.json")) == tok
     assert Tokenizer.load(tmp_path / "folder") == tok
@@ -43,7 +42,7 @@ def test_what_we_export_comes_back_the_same(tmp_path, name, digits):
 
 def test_merges_files_come_back(tmp_path):
     tok = small("gpt2")
-    vocab, merges = export(tok, "merges", tmp_path)
+    vocab, merges = tok.export("merges", tmp_path)
     specials = list(tok.special_tokens)
     assert Tokenizer.from_merges_file(merges, vocab, special_tokens=specials) == tok
     assert Tokenizer.from_merges_file(merges, special_tokens=specials) == tok, (
@@ -213,8 +212,13 @@ def test_ranks_give_the_merges_they_were_made_of(text):
 @functools.cache
 def _from_ranks_of_small() -> Tokenizer:
     tok = small()
-    return importing.from_ranks(
-        tok.vocabulary, pattern=tok.pattern, special_tokens=tok.special_tokens, allow_holes=False
+    return Tokenizer.from_model(
+        tiktoken_format.from_ranks(
+            tok.vocabulary,
+            cut=tok.model.cut,
+            special_tokens=dict(tok.special_tokens),
+            allow_holes=False,
+        )
     )
 
 
@@ -343,7 +347,7 @@ def test_damaged_ranks_are_refused(tmp_path, lines, message):
 
 
 def test_ranks_need_a_pattern_that_keeps_all_text(tmp_path):
-    export(small(), "tiktoken", tmp_path / "x.tiktoken")
+    small().export("tiktoken", tmp_path / "x.tiktoken")
     (tmp_path / "x.json").unlink()
     with pytest.raises(PairityError, match="Pass pattern="):
         Tokenizer.from_tiktoken(tmp_path / "x.tiktoken")
@@ -377,7 +381,7 @@ def test_damaged_merges_files_are_refused(tmp_path):
         Tokenizer.from_merges_file(merges)
     with pytest.raises(PairityError, match="there is no"):
         Tokenizer.from_merges_file(tmp_path / "nowhere")
-    vocab, merges = export(small("gpt2"), "merges", tmp_path, force=True)
+    vocab, merges = small("gpt2").export("merges", tmp_path, force=True)
     with pytest.raises(PairityError, match="'<nope>' is not in"):
         Tokenizer.from_merges_file(merges, vocab, special_tokens=["<nope>"])
     with pytest.raises(PairityError, match="unknown pre-tokenizer"):

@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from pairity.counts.counts import count
+from pairity.counts.counting import count
 from pairity.errors import PairityError
-from pairity.text import reading as corpus
+from pairity.text import blocks, reading
 
 TEXTS = [
     "The first line.",
@@ -47,7 +47,7 @@ def jsonl(texts: list[str]) -> bytes:
 
 def refused(source: object, *parts: str, **options: object) -> None:
     """Counting and reading both refuse the source with a message that has all `parts`."""
-    for read in (count, corpus.read_texts):
+    for read in (count, reading.read_texts):
         with pytest.raises(PairityError) as caught:
             read(source, **options)
         for part in parts:
@@ -56,8 +56,8 @@ def refused(source: object, *parts: str, **options: object) -> None:
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(corpus, "BLOCK_BYTES", 7)
-    monkeypatch.setattr(corpus, "LINE_BYTES", 3)
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 7)
+    monkeypatch.setattr(blocks, "LINE_BYTES", 3)
 
 
 @pytest.mark.parametrize("packing", PACK)
@@ -65,7 +65,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_text_and_json_lines(tmp_path: Path, kind: Callable[[list[str]], bytes], packing: str) -> None:
     path = tmp_path / f"eng_Latn.{kind.__name__}{packing}"
     path.write_bytes(PACK[packing](kind(TEXTS)))
-    assert corpus.read_texts(tmp_path) == {"eng_Latn": TEXTS}
+    assert reading.read_texts(tmp_path) == {"eng_Latn": TEXTS}
     assert count(tmp_path) == count({"eng_Latn": TEXTS})
 
 
@@ -84,7 +84,7 @@ def test_blocks_end_where_lines_end(tmp_path: Path, kind: Callable[[list[str]], 
 def test_parquet(tmp_path: Path, type_: pa.DataType, row_group_size: int) -> None:
     table = pa.table({"id": range(len(TEXTS)), "text": pa.array(TEXTS, pa.string()).cast(type_)})
     pq.write_table(table, tmp_path / "eng_Latn.parquet", row_group_size=row_group_size)
-    assert corpus.read_texts(tmp_path) == {"eng_Latn": TEXTS}
+    assert reading.read_texts(tmp_path) == {"eng_Latn": TEXTS}
     assert count(tmp_path) == count({"eng_Latn": TEXTS})
 
 
@@ -92,22 +92,22 @@ def test_line_ends_are_no_part_of_a_line(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"\xef\xbb\xbfone\r\ntwo\n\nfour\r\n")
     expected = ["one", "two", "", "four"]
-    assert corpus.read_texts({"a": path}) == {"a": expected}
+    assert reading.read_texts({"a": path}) == {"a": expected}
     with path.open(encoding="utf-8-sig", newline="") as lines:
-        assert corpus.read_texts({"a": lines}) == {"a": expected}
+        assert reading.read_texts({"a": lines}) == {"a": expected}
     assert count({"a": path}) == count({"a": expected}) == count({"a": [b"one", b"two\r\n", "\n", "four\n"]})
     assert count({"a": path})["a"].lines == 4
 
 
 def test_concatenated_gzip_members_are_all_read(tmp_path: Path) -> None:
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"one\n") + gzip.compress(b"two\n"))
-    assert corpus.read_texts(tmp_path) == {"a": ["one", "two"]}
+    assert reading.read_texts(tmp_path) == {"a": ["one", "two"]}
 
 
 def test_another_text_column(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"body": "x y"}\n')
     pq.write_table(pa.table({"body": ["x y"]}), tmp_path / "b.parquet")
-    assert corpus.read_texts(tmp_path, text_column="body") == {"a": ["x y"], "b": ["x y"]}
+    assert reading.read_texts(tmp_path, text_column="body") == {"a": ["x y"], "b": ["x y"]}
     counts = count({"a": tmp_path / "a.jsonl", "c": [{"body": "x y"}]}, text_column="body")
     assert counts["a"] == counts["c"]
 
@@ -116,7 +116,7 @@ def test_json_lines_that_only_the_slow_parser_takes(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(
         '\n{"text": "one"}\n\n{"text": "x", "text": "two"}\n  \n{"text": "three"}'
     )
-    assert corpus.read_texts(tmp_path) == {"a": ["one", "two", "three"]}
+    assert reading.read_texts(tmp_path) == {"a": ["one", "two", "three"]}
     assert count(tmp_path)["a"].lines == 3
 
 
@@ -171,7 +171,7 @@ def test_broken_parquet_is_found(tmp_path: Path) -> None:
     table = pa.table({"text": [f"text {n * n}" for n in range(1000)]})
     pq.write_table(table, path, compression="none", use_dictionary=False, write_page_checksum=True)
     whole = path.read_bytes()
-    assert len(corpus.read_texts(tmp_path)["eng_Latn"]) == 1000
+    assert len(reading.read_texts(tmp_path)["eng_Latn"]) == 1000
     path.write_bytes(whole.replace(b"text 81", b"text 82", 1))  # decodes well: only the checksum can tell
     refused(tmp_path, str(path), "near row 1", "broken Parquet")
     path.write_bytes(whole[:-100])
@@ -205,7 +205,7 @@ def test_bytes_that_are_not_utf8_can_be_replaced(tmp_path: Path) -> None:
     (tmp_path / "b.jsonl").write_bytes(b'{"text": "good"}\n{"text": "bad \xe4\xe4"}\n')
     (tmp_path / "c.jsonl").write_bytes(b'{"text": "good"}\n\n{"text": "bad \xe4\xe4"}\n')
     expected = ["good", "bad \ufffd\ufffd"]
-    assert corpus.read_texts(tmp_path, errors="replace") == {"a": expected, "b": expected, "c": expected}
+    assert reading.read_texts(tmp_path, errors="replace") == {"a": expected, "b": expected, "c": expected}
     counts = count(tmp_path, errors="replace")
     for language in counts:
         assert counts[language].replaced == 2
@@ -269,7 +269,7 @@ def test_lines_that_are_no_text(item: object, parts: tuple[str, ...]) -> None:
 
 def test_counts_are_no_text() -> None:
     with pytest.raises(PairityError, match="'eng_Latn' holds counts"):
-        corpus.read_texts({"eng_Latn": {"x": 1}})
+        reading.read_texts({"eng_Latn": {"x": 1}})
 
 
 def test_errors_of_an_iterable_come_through() -> None:
@@ -310,7 +310,7 @@ def test_threads_and_block_sizes_do_not_change_the_result(
     expected = count(tmp_path, threads=1, count_words=True)
     assert expected["ddd"].lines == 300 * len(TEXTS)
     for block in (50, 1000, 1 << 20):
-        monkeypatch.setattr(corpus, "BLOCK_BYTES", block)
+        monkeypatch.setattr(blocks, "BLOCK_BYTES", block)
         for threads in (1, 2, 7):
             found = count(tmp_path, threads=threads, count_words=True)
             assert list(found) == list(expected)
@@ -324,27 +324,27 @@ def test_the_order_of_files_does_not_change_the_result(tmp_path: Path) -> None:
 
 
 def test_one_big_file_is_counted_by_all_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(corpus, "BLOCK_BYTES", 100)
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 100)
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"0123456789\n" * 1000))
     meeting = threading.Barrier(3, timeout=60)
     met = threading.local()
     seen: list[int] = []
 
-    def feed(language: str, block: corpus.Block) -> None:
+    def feed(language: str, block: blocks.Block) -> None:
         if not hasattr(met, "others"):
             meeting.wait()  # passes only when three threads have a block of the file at the same time
             met.others = True
         seen.append(block.first)
 
-    inputs = corpus.resolve(tmp_path).inputs
-    corpus.read([part for part in inputs if isinstance(part, corpus.TextInput)], feed, threads=3)
+    inputs = reading.resolve(tmp_path).inputs
+    reading.read([part for part in inputs if isinstance(part, reading.TextInput)], feed, threads=3)
     assert len(seen) == len(set(seen)) > 100
 
 
 def test_the_first_error_of_a_file_is_the_one_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(corpus, "BLOCK_BYTES", 20)
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 20)
     (tmp_path / "a.txt").write_bytes(b"fine\n" * 50 + b"\xff\n" * 50)
     for threads in (1, 4):
         for _ in range(10):
@@ -377,20 +377,20 @@ def test_an_error_in_the_callback_stops_the_work(tmp_path: Path) -> None:
 def test_a_language_ends_once_when_all_its_text_was_fed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, threads: int
 ) -> None:
-    monkeypatch.setattr(corpus, "BLOCK_BYTES", 20)
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 20)
     names = [f"{language}-{number}.txt" for language in "ab" for number in range(4)]
     for name in names:
         (tmp_path / name).write_bytes(b"some words\n" * 30)
     paths = {language: [tmp_path / name for name in names if name[0] == language] for language in "ab"}
-    inputs = corpus.resolve({**paths, "c": ["one", "two"]}).inputs
+    inputs = reading.resolve({**paths, "c": ["one", "two"]}).inputs
     fed: list[str] = []
     ended: dict[str, list[int]] = {}
 
-    def feed(language: str, block: corpus.Block) -> None:
+    def feed(language: str, block: blocks.Block) -> None:
         time.sleep(0.001)
         fed.append(language)
 
-    corpus.read(
+    reading.read(
         inputs,
         feed,
         lambda language: ended.setdefault(language, []).append(fed.count(language)),
@@ -405,12 +405,12 @@ def test_a_language_that_fails_does_not_end(tmp_path: Path) -> None:
         (tmp_path / f"{language}.txt").write_bytes(b"some words\n")
     ended: list[str] = []
 
-    def feed(language: str, block: corpus.Block) -> None:
+    def feed(language: str, block: blocks.Block) -> None:
         if language == "b":
             raise PairityError("broken")
 
     with pytest.raises(PairityError, match="broken"):
-        corpus.read(corpus.resolve(tmp_path).inputs, feed, ended.append, threads=2)
+        reading.read(reading.resolve(tmp_path).inputs, feed, ended.append, threads=2)
     assert "b" not in ended
 
 
@@ -424,16 +424,17 @@ def test_ctrl_c_ends_within_a_second(tmp_path: Path) -> None:
     script = textwrap.dedent(
         """
         import sys, time
-        from pairity.text import reading as corpus
+        from pairity.text import blocks, reading
+        from pairity.text.sources import resolve
 
-        corpus.BLOCK_BYTES = 100
-        inputs = corpus.resolve(sys.argv[1]).inputs
+        blocks.BLOCK_BYTES = 100
+        inputs = reading.resolve(sys.argv[1]).inputs
         def slow(language, block):
             time.sleep(0.1)
         def progress(done, total, what):
             if done:
                 print("started", flush=True)
-        corpus.read(inputs, slow, progress=progress)
+        reading.read(inputs, slow, progress=progress)
         """
     )
     run = [sys.executable, "-c", script, str(tmp_path)]
@@ -452,6 +453,6 @@ def test_ctrl_c_ends_within_a_second(tmp_path: Path) -> None:
 
 
 def test_real_text_is_read_whole(shared: Path) -> None:
-    texts = corpus.read_texts(shared / "data" / "flores200" / "dev", languages=["eng_Latn", "tel_Telu"])
+    texts = reading.read_texts(shared / "data" / "flores200" / "dev", languages=["eng_Latn", "tel_Telu"])
     assert {language: len(lines) for language, lines in texts.items()} == {"eng_Latn": 997, "tel_Telu": 997}
     assert count(shared / "data" / "flores200" / "dev", languages=texts) == count(texts)

@@ -216,7 +216,7 @@ def test_only_the_languages_of_train_are_kept(tmp_path: Path) -> None:
 
 def test_a_link_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
     (tmp_path / "eng_Latn.txt").symlink_to(tmp_path / "nowhere")
-    with pytest.raises(PairityError, match=r"eng_Latn\.txt is no file"):
+    with pytest.raises(PairityError, match=r"eng_Latn\.txt is not a file"):
         resolve(str(tmp_path))
 
 

@@ -8,7 +8,8 @@ import pytest
 
 import pairity
 from pairity import Classical, PairityError, PairityWarning, Parity, Trace, sample, train
-from pairity.counts.counts import Counts, count
+from pairity.counts.counting import count
+from pairity.counts.counts import Counts
 
 WORDS = {
     "eng": {" the": 9, " then": 4, " them": 3, " he": 5, " hen": 2},

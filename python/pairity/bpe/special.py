@@ -1,5 +1,4 @@
-"""Special tokens: names that stand for themselves, reserved ones for later, and as many as a round size
-needs.
+"""Special tokens: names that stand for themselves, and reserved ones for later.
 
 reserved(2)          -> ["<|reserved_0|>", "<|reserved_1|>"]
 padding(1000, 128)   -> 24, for a vocabulary of 1024
@@ -10,14 +9,14 @@ from collections.abc import Iterable
 from pairity.errors import PairityError
 
 
-def checked(tokens: Iterable[str]) -> tuple[str, ...]:
-    """The tokens as given, if each can be one: text, not empty, not twice."""
+def check_names(tokens: Iterable[str]) -> tuple[str, ...]:
+    """The tokens as given, if each can be one: text, not empty, not given twice."""
     if isinstance(tokens, str):
-        raise PairityError(f"special tokens come as a list: [{tokens!r}]")
+        raise PairityError(f"special tokens come as a list: [{tokens!r}].")
     seen: dict[str, None] = {}
     for token in tokens:
         if not isinstance(token, str):
-            raise PairityError(f"special tokens are text; {token!r} is {type(token).__name__}")
+            raise PairityError(f"special tokens are text, but {token!r} is {type(token).__name__}.")
         if not token:
             raise PairityError("a special token is empty. Give it a name such as '<|endoftext|>'.")
         if token in seen:
@@ -26,7 +25,7 @@ def checked(tokens: Iterable[str]) -> tuple[str, ...]:
             token.encode()
         except UnicodeEncodeError:
             raise PairityError(
-                f"the special token {token!r} has a lone surrogate, which is no text."
+                f"the special token {token!r} has a lone surrogate, which is not text."
             ) from None
         seen[token] = None
     return tuple(seen)
@@ -35,12 +34,12 @@ def checked(tokens: Iterable[str]) -> tuple[str, ...]:
 def reserved(count: int) -> list[str]:
     """Names for tokens that a later use may need, so that the vocabulary need not grow then."""
     if count < 0:
-        raise PairityError(f"reserved must be 0 or more, not {count}.")
+        raise PairityError(f"the number of reserved special tokens is {count}: it cannot be negative.")
     return [f"<|reserved_{i}|>" for i in range(count)]
 
 
 def padding(vocab_size: int, pad_to: int) -> int:
     """How many more tokens make `vocab_size` a multiple of `pad_to`: hardware likes 64 and 128."""
     if pad_to < 1:
-        raise PairityError(f"pad_to must be 1 or more, not {pad_to}.")
+        raise PairityError(f"pad_to is {pad_to}: give at least 1.")
     return -vocab_size % pad_to

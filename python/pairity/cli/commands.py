@@ -14,10 +14,11 @@ from click.shell_completion import get_completion_class
 from rich.console import Console
 from rich.table import Table
 
-from pairity.counts import counts as counting
+from pairity.counts import counting
+from pairity.counts.counts import Counts
 from pairity.errors import PairityError, PairityWarning
-from pairity.formats import export as exporting
-from pairity.formats import folder
+from pairity.files import check_free
+from pairity.formats import exporting
 from pairity.judging.evaluation import evaluate, tax
 from pairity.judging.metrics import gini
 from pairity.judging.opening import open_tokenizer
@@ -198,12 +199,12 @@ def count_command(
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="A .parquet file.")
 def merge_command(counts: Sequence[str], output: Path) -> None:
     """Sum counts files into one."""
-    merged = counting.Counts.load(list(counts))
+    merged = Counts.load(list(counts))
     merged.save(output)
     print_counts(merged, output)
 
 
-def print_counts(counts: counting.Counts, output: Path) -> None:
+def print_counts(counts: Counts, output: Path) -> None:
     table = Table("language", "lines", "bytes", "distinct", "pre-tokens", box=None)
     for column in table.columns[1:]:
         column.justify = "right"
@@ -322,7 +323,7 @@ def train_command(
         raise PairityError(
             "--method classical serves nobody: leave --global-merges, --window, --ratio and --on out."
         )
-    folder.check_free(output, force=force)
+    check_free(output, force=force)
     checkpoint = output.parent / f"{output.name}.checkpoint.parquet"
     if checkpoint.exists() and not resume:
         err.print(f"note: {checkpoint} is of a run that was cut short; --resume would go on with it")
@@ -455,7 +456,7 @@ def inspect_command(tokenizer: Path, tokens: Path | None, counts: str | None) ->
     """Show a tokenizer's settings, data, and who was served."""
     found = Tokenizer.load(tokenizer)
     if tokens is not None:
-        inspection.write(found.table(None if counts is None else counting.Counts.load(counts)), tokens)
+        inspection.write(found.table(None if counts is None else Counts.load(counts)), tokens)
         out.print(f"written: {tokens}", markup=False)
     record = found.record or {}
     out.print(repr(found), markup=False)
@@ -534,12 +535,13 @@ def export_command(
     found = Tokenizer.load(tokenizer)
     if vocab_size is not None:
         found = found.truncate(vocab_size)
-    written = exporting.export(
-        found,
+    written = found.export(
         to,
         output,
         force=force,
-        roles={"bos_token": bos_token, "eos_token": eos_token, "pad_token": pad_token},
+        bos_token=bos_token,
+        eos_token=eos_token,
+        pad_token=pad_token,
         chat_template=None if chat_template is None else chat_template.read_text(encoding="utf-8"),
     )
     for path in written:

@@ -12,25 +12,25 @@ import re
 
 from pairity import _core
 from pairity.errors import PairityError
-from pairity.text.pretokenizers import PROBE
+from pairity.text.pretokenizers import PROBE, is_preset
 
-_CL100K = (
+CL100K = (
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
     r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
 )
-_BY_HAND = {
+BY_HAND = {
     # tiktoken's cl100k_base: Oniguruma takes {1,3}+ for a repeat of a repeat.
-    _CL100K: _CL100K.replace("{1,3}+", "{1,3}").replace("$", r"\z"),
+    CL100K: CL100K.replace("{1,3}+", "{1,3}").replace("$", r"\z"),
 }
 
-_PIECE = re.compile(
+PIECE = re.compile(
     r"\\[pP](?:\{[^}]*\}|.)|\\x\{[^}]*\}|\\u[0-9a-fA-F]{4}|\\.|\(\?[a-zA-Z-]+[:)]|\{\d+(?:,\d*)?\}[+?]?|\[:|.",
     re.DOTALL,
 )
-_SAFE_LETTERS = set("sSdDrntfvAz")
+SAFE_LETTERS = set("sSdDrntfvAz")
 # What \w is for us; Oniguruma's lacks some marks and joiners.
-_WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200C\u200D"
-_PROBES = (
+WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200C\u200D"
+PROBES = (
     PROBE,
     PROBE[::-1],
     "ab\n\ncd \r\n 1234567  \n",
@@ -42,74 +42,74 @@ _PROBES = (
 
 def for_oniguruma(pattern: str) -> str:
     """The pattern as Hugging Face must be given it."""
-    if any(pattern in known for known in _core.PATTERNS.values()):
+    if is_preset(pattern):
         return pattern  # these are proved equal in the tests, over far more text than a probe
-    translated = _BY_HAND.get(pattern) or _translated(pattern)
-    _compare(pattern, translated)
+    translated = BY_HAND.get(pattern) or translate(pattern)
+    compare(pattern, translated)
     return translated
 
 
 def from_oniguruma(pattern: str) -> str:
     """The pattern that a Hugging Face file has, as we must be given it."""
-    if any(pattern in known for known in _core.PATTERNS.values()):
+    if is_preset(pattern):
         return pattern
-    for ours, theirs in _BY_HAND.items():
+    for ours, theirs in BY_HAND.items():
         if pattern == theirs:
             return ours
-    ours = pattern.replace("(?m:", "(?s:").replace(f"[{_WORD}]", r"\w")
-    if _translated(ours) != pattern:
+    ours = pattern.replace("(?m:", "(?s:").replace(f"[{WORD}]", r"\w")
+    if translate(ours) != pattern:
         raise PairityError(
             f"the pattern {pattern!r} means something else to our regex engine than to that of Hugging Face "
             f"(Oniguruma), so it cannot be kept."
         )
-    _compare(ours, pattern)
+    compare(ours, pattern)
     return ours
 
 
-def _translated(pattern: str) -> str:
+def translate(pattern: str) -> str:
     pieces: list[str] = []
     depth = 0  # of character classes
-    for piece in _PIECE.findall(pattern):
+    for piece in PIECE.findall(pattern):
         if (piece == "[:" and not depth) or piece == "[":
             depth += 1
         elif piece == "]" and depth:
             depth -= 1
-        pieces.append(_translated_piece(piece, pattern, in_class=depth > 0))
+        pieces.append(translate_piece(piece, pattern, in_class=depth > 0))
     if set_operator := re.search(r"--|~~", pattern):
-        raise _unlike(pattern, set_operator[0])
+        raise unlike(pattern, set_operator[0])
     return "".join(pieces)
 
 
-def _translated_piece(piece: str, pattern: str, *, in_class: bool) -> str:
+def translate_piece(piece: str, pattern: str, *, in_class: bool) -> str:
     if piece == r"\w":
-        return _WORD if in_class else f"[{_WORD}]"
+        return WORD if in_class else f"[{WORD}]"
     if piece == r"\W" and not in_class:
-        return f"[^{_WORD}]"
-    if piece.startswith("\\") and len(piece) == 2 and piece[1].isalnum() and piece[1] not in _SAFE_LETTERS:
-        raise _unlike(pattern, piece)
+        return f"[^{WORD}]"
+    if piece.startswith("\\") and len(piece) == 2 and piece[1].isalnum() and piece[1] not in SAFE_LETTERS:
+        raise unlike(pattern, piece)
     if in_class:
         if piece == "[:":
-            raise _unlike(pattern, piece)
+            raise unlike(pattern, piece)
         return piece
     if piece in ("$", "^"):
         return r"\z" if piece == "$" else r"\A"
     if piece.startswith("{") and piece[-1] in "+?":
-        raise _unlike(pattern, piece)
+        raise unlike(pattern, piece)
     if piece.startswith("(?") and len(piece) > 2:
         if piece not in ("(?i:", "(?s:"):
-            raise _unlike(pattern, piece)
+            raise unlike(pattern, piece)
         return piece.replace("s", "m")
     return piece
 
 
-def _unlike(pattern: str, piece: str) -> PairityError:
+def unlike(pattern: str, piece: str) -> PairityError:
     return PairityError(
         f"the pattern {pattern!r} cannot be given to Hugging Face: its regex engine (Oniguruma) reads "
         f"{piece!r} in another sense. Write the pattern without it."
     )
 
 
-def _compare(ours: str, theirs: str) -> None:
+def compare(ours: str, theirs: str) -> None:
     from tokenizers import Regex, pre_tokenizers
 
     try:
@@ -118,7 +118,7 @@ def _compare(ours: str, theirs: str) -> None:
         raise PairityError(
             f"the regex engine of Hugging Face (Oniguruma) cannot run the pattern {theirs!r}: {error}."
         ) from None
-    for probe in _PROBES:
+    for probe in PROBES:
         try:
             expected = _core.pretokenize(ours, probe)
         except ValueError as error:

@@ -4,7 +4,10 @@ The file says more than a byte-level BPE needs. What it can say and we cannot do
 the reason: a tokenizer that gives other ids without a word is worse than none.
 """
 
+import json
+import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,33 +15,34 @@ import numpy.typing as npt
 
 from pairity import _core
 from pairity.bpe.alphabet import to_bytes, to_text
+from pairity.bpe.model import BpeModel
 from pairity.errors import PairityError
 from pairity.formats.oniguruma import for_oniguruma, from_oniguruma
-from pairity.tokenizer.tokenizer import Tokenizer
+from pairity.text.pretokenizers import Pretokenization, is_preset
 
-_FLAGS = ("single_word", "lstrip", "rstrip")
+FLAGS = ("single_word", "lstrip", "rstrip")
 
 
-def vocab(tok: Tokenizer) -> dict[str, int]:
+def vocab(model: BpeModel) -> dict[str, int]:
     """Every token as the files write it -> id; special tokens as they are."""
-    names = {token_id: name for name, token_id in tok.special_tokens.items()}
-    return {names.get(i) or to_text(token): i for i, token in enumerate(tok.tokens) if token}
+    names = {token_id: name for name, token_id in model.special_tokens.items()}
+    return {names.get(i) or to_text(token): i for i, token in enumerate(model.tokens) if token}
 
 
-def merge_list(tok: Tokenizer) -> list[tuple[str, str]]:
+def merge_list(model: BpeModel) -> list[tuple[str, str]]:
     """The merges as the files write them. Of equal pairs only the first: readers would take the last one's
     rank."""
-    texts = [to_text(token) for token in tok.tokens]
-    pairs = dict.fromkeys((left, right) for left, right, _ in tok.merges.tolist())
+    texts = [to_text(token) for token in model.tokens]
+    pairs = dict.fromkeys((left, right) for left, right, _ in model.merges.tolist())
     return [(texts[left], texts[right]) for left, right in pairs]
 
 
-def write(tok: Tokenizer) -> dict[str, Any]:
+def write(model: BpeModel) -> dict[str, Any]:
     """The contents of tokenizer.json."""
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
     pre_tokenizer: dict[str, Any] = byte_level
-    if tok.pattern is not None:
-        regex = {"Regex": for_oniguruma(tok.pattern)}
+    if model.cut.pattern is not None:
+        regex = {"Regex": for_oniguruma(model.cut.pattern)}
         split = {"type": "Split", "pattern": regex, "behavior": "Isolated", "invert": False}
         pre_tokenizer = {"type": "Sequence", "pretokenizers": [split, byte_level]}
     return {
@@ -49,13 +53,13 @@ def write(tok: Tokenizer) -> dict[str, Any]:
             {
                 "id": token_id,
                 "content": name,
-                **dict.fromkeys(_FLAGS, False),
+                **dict.fromkeys(FLAGS, False),
                 "normalized": False,
                 "special": True,
             }
-            for name, token_id in sorted(tok.special_tokens.items(), key=lambda item: item[1])
+            for name, token_id in sorted(model.special_tokens.items(), key=lambda item: item[1])
         ],
-        "normalizer": {"type": "NFC"} if tok.normalize == "nfc" else None,
+        "normalizer": {"type": "NFC"} if model.cut.normalize == "nfc" else None,
         "pre_tokenizer": pre_tokenizer,
         "post_processor": None,
         "decoder": byte_level,
@@ -67,42 +71,60 @@ def write(tok: Tokenizer) -> dict[str, Any]:
             "end_of_word_suffix": None,
             "fuse_unk": False,
             "byte_fallback": False,
-            "ignore_merges": tok.whole_pretokens,
-            "vocab": vocab(tok),
-            "merges": merge_list(tok),
+            "ignore_merges": model.whole_pretokens,
+            "vocab": vocab(model),
+            "merges": merge_list(model),
         },
     }
 
 
-def read(contents: Any, *, allow_holes: bool = False) -> Tokenizer:
-    """The tokenizer that a tokenizer.json describes, with its ids.
+def to_huggingface(model: BpeModel) -> Any:
+    """A `tokenizers.Tokenizer`."""
+    import tokenizers
+
+    return tokenizers.Tokenizer.from_str(json.dumps(write(model)))
+
+
+def read_from(source: Any, *, allow_holes: bool = False) -> BpeModel:
+    """From a tokenizer.json, a folder with one, a `tokenizers.Tokenizer` or a fast tokenizer of transformers."""
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        contents = read_json(path / "tokenizer.json" if path.is_dir() else path)
+    elif hasattr(source, "to_str"):
+        contents = json.loads(source.to_str())
+    elif hasattr(source, "backend_tokenizer"):
+        contents = json.loads(source.backend_tokenizer.to_str())
+    else:
+        raise PairityError(
+            f"give a tokenizer.json, a folder with one, or a tokenizers.Tokenizer, not {source!r}."
+        )
+    return read(contents, allow_holes=allow_holes)
+
+
+def read(contents: Any, *, allow_holes: bool = False, **others: Any) -> BpeModel:
+    """The model that a tokenizer.json describes, with its ids.
 
     Tokens that the file adds to the model are special tokens here, and nothing is put before or after a text:
     the ids are those of `encode(text, add_special_tokens=False)`.
     """
-    parts = parse(contents)
-    tokens, merges = parts.pop("tokens"), parts.pop("merges")
-    return Tokenizer(tokens, merges, allow_holes=allow_holes, **parts)
-
-
-def parse(contents: Any) -> dict[str, Any]:
-    """The same as the arguments of `Tokenizer`."""
     try:
-        return _parse(contents)
+        parts = parse(contents)
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise PairityError(
-            f"tokenizer.json is damaged: {type(error).__name__} {error}. Get the file again, or save it anew."
+            f"tokenizer.json is damaged: {type(error).__name__} {error}. Get the file again, or save it again."
         ) from None
+    return BpeModel.from_tokens(**(parts | others), allow_holes=allow_holes)
 
 
-def _parse(contents: dict[str, Any]) -> dict[str, Any]:
+def parse(contents: dict[str, Any]) -> dict[str, Any]:
+    """The same as the arguments of `BpeModel.from_tokens`."""
     model = contents["model"]
-    _check_model(model)
-    normalize = _normalize(contents.get("normalizer"))
-    _check_decoder(contents.get("decoder"))
+    check_model(model)
+    normalize = normalize_of(contents.get("normalizer"))
+    check_decoder(contents.get("decoder"))
     added = contents.get("added_tokens") or []
     for token in added:
-        _check_added(token, normalize)
+        check_added(token, normalize)
     special_tokens = {token["content"]: token["id"] for token in added}
     if len(special_tokens) < len(added):
         raise PairityError("tokenizer.json adds the same token twice. Leave one out.")
@@ -110,8 +132,7 @@ def _parse(contents: dict[str, Any]) -> dict[str, Any]:
     return {
         "tokens": tokens,
         "merges": merges,
-        "pattern": _pattern(contents.get("pre_tokenizer")),
-        "normalize": normalize,
+        "cut": Pretokenization(pattern_of(contents.get("pre_tokenizer")), normalize),
         "special_tokens": special_tokens,
         "whole_pretokens": bool(model.get("ignore_merges", False)),
     }
@@ -139,14 +160,14 @@ def table(
         except KeyError:
             raise PairityError(
                 f"token {text!r} (id {token_id}) is not written in the byte-level alphabet, and it is not a "
-                "special token: this is no byte-level BPE, which is all that can be read."
+                "special token: this is not a byte-level BPE, the only kind that can be read."
             ) from None
     ordinary = {text: token_id for text, token_id in vocab.items() if text not in special_tokens}
-    rows = [_merge_row(merge, rank, ordinary) for rank, merge in enumerate(merges)]
+    rows = [merge_row(merge, rank, ordinary) for rank, merge in enumerate(merges)]
     return tokens, np.array(rows, np.int64).reshape(-1, 3)
 
 
-def _merge_row(merge: Any, rank: int, ids: Mapping[str, int]) -> tuple[int, int, int]:
+def merge_row(merge: Any, rank: int, ids: Mapping[str, int]) -> tuple[int, int, int]:
     pair = merge.split(" ") if isinstance(merge, str) else merge
     if len(pair) != 2:
         raise PairityError(f"merge {rank} is {merge!r}, not a pair of tokens.")
@@ -160,7 +181,7 @@ def _merge_row(merge: Any, rank: int, ids: Mapping[str, int]) -> tuple[int, int,
         ) from None
 
 
-def _check_model(model: dict[str, Any]) -> None:
+def check_model(model: dict[str, Any]) -> None:
     kind = model.get("type", "BPE")
     if kind != "BPE":
         raise PairityError(
@@ -174,22 +195,22 @@ def _check_model(model: dict[str, Any]) -> None:
             )
 
 
-def _normalize(normalizer: dict[str, Any] | None) -> str | None:
+def normalize_of(normalizer: dict[str, Any] | None) -> str | None:
     if normalizer is None:
         return None
     if normalizer["type"] == "NFC":
         return "nfc"
     if normalizer["type"] == "Sequence" and len(normalizer["normalizers"]) <= 1:
-        return _normalize(next(iter(normalizer["normalizers"]), None))
+        return normalize_of(next(iter(normalizer["normalizers"]), None))
     raise PairityError(f"the normalizer {normalizer['type']} cannot be kept: only NFC can, or none.")
 
 
-def _pattern(pre_tokenizer: dict[str, Any] | None) -> str | None:
+def pattern_of(pre_tokenizer: dict[str, Any] | None) -> str | None:
     """The one regular expression that stands for the pre-tokenizers."""
     if pre_tokenizer is None:
         raise PairityError(
-            "this tokenizer.json has no pre-tokenizer, so it is not byte-level, which is all that can be "
-            "read."
+            "this tokenizer.json has no pre-tokenizer, so it is not byte-level, the only kind that can "
+            "be read."
         )
     steps = pre_tokenizer["pretokenizers"] if pre_tokenizer["type"] == "Sequence" else [pre_tokenizer]
     kinds = [step["type"] for step in steps]
@@ -210,15 +231,15 @@ def _pattern(pre_tokenizer: dict[str, Any] | None) -> str | None:
         raise PairityError(
             "a Split before a ByteLevel with a regex of its own cuts twice; one pattern cannot say that."
         )
-    return _split_pattern(steps[0])
+    return split_pattern(steps[0])
 
 
-def _split_pattern(split: dict[str, Any]) -> str:
+def split_pattern(split: dict[str, Any]) -> str:
     if "Regex" not in split["pattern"]:
         raise PairityError(f"Split on the text {split['pattern']!r} is not a pattern of pre-tokens.")
     pattern = from_oniguruma(split["pattern"]["Regex"])
     behavior, invert = split["behavior"], split.get("invert", False)
-    known = any(pattern in patterns for patterns in _core.PATTERNS.values())
+    known = is_preset(pattern)
     # Known patterns match all text, so removing what lies between matches removes nothing.
     if (behavior, invert) != ("Isolated", False) and not (known and (behavior, invert) == ("Removed", True)):
         raise PairityError(
@@ -227,16 +248,49 @@ def _split_pattern(split: dict[str, Any]) -> str:
     return pattern
 
 
-def _check_decoder(decoder: dict[str, Any] | None) -> None:
+def check_decoder(decoder: dict[str, Any] | None) -> None:
     if decoder is not None and decoder["type"] != "ByteLevel":
         raise PairityError(f"the decoder {decoder['type']} cannot be kept: only ByteLevel can.")
 
 
-def _check_added(token: dict[str, Any], normalize: str | None) -> None:
-    for flag in _FLAGS:
+def check_added(token: dict[str, Any], normalize: str | None) -> None:
+    for flag in FLAGS:
         if token.get(flag):
             raise PairityError(f"the added token {token['content']!r} sets {flag}, which cannot be kept.")
     if token.get("normalized") and normalize:
         raise PairityError(
             f"the added token {token['content']!r} is looked for in normalised text, which cannot be kept."
         )
+
+
+# JSON, as all of our files have it
+
+
+def as_json(contents: Any) -> bytes:
+    text = json.dumps(contents, ensure_ascii=False, indent=1, default=plain, allow_nan=False)
+    return (text + "\n").encode()
+
+
+def plain(value: Any) -> Any:
+    """Numbers of numpy as JSON has them."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise PairityError(
+        f"the record of a tokenizer must be plain data for JSON; {value!r} is {type(value).__name__}."
+    )
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    try:
+        contents = json.loads(file.read_bytes())
+    except FileNotFoundError:
+        raise PairityError(
+            f"there is no {file}. A tokenizer is a folder with a tokenizer.json, or that file."
+        ) from None
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise PairityError(
+            f"{file} is damaged, it is not JSON: {error}. Get the file again, or save it again."
+        ) from None
+    if not isinstance(contents, dict):
+        raise PairityError(f"{file} is damaged: it holds a {type(contents).__name__}, not an object.")
+    return contents

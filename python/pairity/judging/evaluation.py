@@ -21,8 +21,9 @@ from pairity.judging.opening import TokenizerLike, open_tokenizer
 from pairity.judging.scores import Scores, tax_table
 from pairity.judging.tabulation import difference_table, group_table, score_table
 from pairity.languages import other_names
+from pairity.text.inputs import TextInput
 from pairity.text.reading import read_texts
-from pairity.text.sources import TextInput, resolve
+from pairity.text.sources import resolve
 
 __all__ = ["LeakWarning", "Scores", "evaluate", "read_lines", "tax", "text_digest"]
 

@@ -27,7 +27,7 @@ PROBE: Final = (
 )
 """Text with something of everything that a pattern may forget."""
 
-_LOOKS_LIKE_A_NAME = re.compile(r"[\w-]+")
+LOOKS_LIKE_A_NAME: Final = re.compile(r"[\w-]+")
 
 
 @dataclass(frozen=True)
@@ -38,16 +38,28 @@ class Pretokenization:
     normalize: str | None = None
     unicode: str = _core.UNICODE_VERSION
 
+    def __post_init__(self) -> None:
+        if self.normalize not in (None, "nfc"):
+            raise PairityError(f"normalize is {self.normalize!r}: give 'nfc' or None.")
+
     @classmethod
     def of(
         cls, pretokenizer: str | Pretokenization, digits: bool = False, normalize: str | None = None
     ) -> Pretokenization:
-        """From what a user says: a name or a pattern of their own. A value of this class is returned as it is."""
+        """From what a user says: a name, a pattern of their own, or the value itself."""
         if isinstance(pretokenizer, Pretokenization):
             return pretokenizer
-        if normalize not in (None, "nfc"):
-            raise PairityError(f"normalize must be 'nfc' or None, not {normalize!r}.")
         return cls(pattern_of(pretokenizer, digits=digits), normalize)
+
+    @property
+    def name(self) -> str:
+        """The name of the pattern, with `:digits` for the variant of single digits; the pattern if it has none."""
+        for name, (pattern, single_digits) in _core.PATTERNS.items():
+            if self.pattern == pattern:
+                return name
+            if self.pattern == single_digits:
+                return f"{name}:digits"
+        return str(self.pattern)
 
     @property
     def hash(self) -> str:
@@ -66,7 +78,7 @@ def pattern_of(name_or_regex: str, *, digits: bool = False) -> str | None:
     if name_or_regex in _core.PATTERNS:
         pattern, single_digits = _core.PATTERNS[name_or_regex]
         return single_digits if digits else pattern
-    if _LOOKS_LIKE_A_NAME.fullmatch(name_or_regex):
+    if LOOKS_LIKE_A_NAME.fullmatch(name_or_regex):
         raise PairityError(
             f"unknown pre-tokenizer {name_or_regex!r}. Choose one of {', '.join(_core.PATTERNS)}, "
             r"or give a regular expression such as '\S+|\s+'."
@@ -76,11 +88,16 @@ def pattern_of(name_or_regex: str, *, digits: bool = False) -> str | None:
             "digits=True is for the named pre-tokenizers: your own pattern says how numbers are cut. "
             r"Leave digits out and write \p{N} as an alternative of its own in the pattern."
         )
-    _check(name_or_regex)
+    check_pattern(name_or_regex)
     return name_or_regex
 
 
-def _check(pattern: str) -> None:
+def is_preset(pattern: str | None) -> bool:
+    """Whether a pattern is one of ours: these match all text, and every regex engine reads them alike."""
+    return any(pattern in patterns for patterns in _core.PATTERNS.values())
+
+
+def check_pattern(pattern: str) -> None:
     """Refuse a pattern that is broken or that would hide text from training."""
     if not pattern:
         raise PairityError("the pre-tokenizer pattern is empty. Use 'none' to keep every text whole.")

@@ -14,7 +14,7 @@ files may share languages, and only the same file twice is an error.
 
 What a folder may hold beside text: names that begin with `.` or `_` are hidden, as for every Parquet reader;
 documentation (`*.md`, README, LICENSE and the like) is not read, and a note says so; anything else is an
-error, so that `tel_Telu.csv` is never left out in silence.
+error, so that `tel_Telu.csv` is never silently left out.
 """
 
 from __future__ import annotations
@@ -23,61 +23,28 @@ import difflib
 import glob
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, NoReturn
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pairity.errors import PairityError
-
-Kind = Literal["txt", "jsonl", "parquet"]
+from pairity.text.inputs import (
+    COUNTS_COLUMNS,
+    AlreadyCounted,
+    CountsInput,
+    Kind,
+    Resolved,
+    TextFile,
+    TextInput,
+    refuse_broken,
+)
 
 KINDS: dict[str, Kind] = {".txt": "txt", ".jsonl": "jsonl", ".parquet": "parquet"}
 CODECS = {".gz": "gzip", ".zst": "zstd"}
 READABLE = ".txt, .jsonl (plain, .gz or .zst) or .parquet"
-COUNTS_COLUMNS = ("language", "pretoken", "count")
 DOCUMENTATION = ("README", "LICENSE", "LICENCE", "NOTICE", "COPYING", "CITATION", "CHANGELOG")
-
-
-@dataclass(frozen=True)
-class TextFile:
-    """One file of texts: `kind` says how it is laid out, `codec` how it is compressed, if at all."""
-
-    path: Path
-    kind: Kind
-    codec: str | None
-    size: int
-
-
-@dataclass(frozen=True)
-class TextInput:
-    """The text of one language. `named`: the user named the language, it was not found in a folder."""
-
-    language: str
-    origin: str
-    named: bool
-    files: tuple[TextFile, ...] = ()
-    lines: Iterable[object] | None = None
-
-
-@dataclass(frozen=True)
-class CountsInput:
-    """Counts made before: a Parquet file, or an object (with `language` when it holds only that one)."""
-
-    origin: str
-    data: Any
-    language: str | None = None
-
-
-@dataclass(frozen=True)
-class Resolved:
-    """SOURCEs with every name looked up, in the order of the languages."""
-
-    inputs: tuple[TextInput | CountsInput, ...]
-    notes: tuple[str, ...]
-    left_out: tuple[str, ...]
 
 
 def resolve(sources: Any, languages: Iterable[str] | None = None) -> Resolved:
@@ -90,32 +57,32 @@ def resolve(sources: Any, languages: Iterable[str] | None = None) -> Resolved:
     Resolved(inputs=(TextInput('eng_Latn', ...), TextInput('deu_Latn', ...)), ...)
     """
     if isinstance(sources, Resolved):
-        kept, others = (
-            _only(sources.inputs, list(languages)) if languages is not None else (sources.inputs, [])
-        )
+        if languages is None:
+            return sources
+        kept, others = keep_only(sources.inputs, list(languages))
         return Resolved(tuple(kept), sources.notes, (*sources.left_out, *others))
     notes: list[str] = []
     inputs: list[TextInput | CountsInput] = []
-    for source in _as_sequence(sources):
-        inputs += _resolve_one(source, notes)
+    for source in as_sequence(sources):
+        inputs += resolve_one(source, notes)
     if not inputs:
         raise PairityError(
             "no SOURCE given: name a folder with one file per language, LANG=PATH, or a counts file."
         )
-    _refuse_twice(inputs)
+    refuse_twice(inputs)
     left_out: list[str] = []
     if languages is not None:
-        inputs, left_out = _only(inputs, list(languages))
+        inputs, left_out = keep_only(inputs, list(languages))
     return Resolved(tuple(inputs), tuple(notes), tuple(left_out))
 
 
-def _as_sequence(sources: Any) -> Sequence[Any]:
+def as_sequence(sources: Any) -> Sequence[Any]:
     if isinstance(sources, list | tuple):
         return sources
     return [sources]
 
 
-def _resolve_one(source: Any, notes: list[str]) -> list[TextInput | CountsInput]:
+def resolve_one(source: Any, notes: list[str]) -> list[TextInput | CountsInput]:
     if isinstance(source, str):
         if not source:
             raise PairityError(
@@ -124,39 +91,37 @@ def _resolve_one(source: Any, notes: list[str]) -> list[TextInput | CountsInput]
         path = Path(source).expanduser()
         language, equals, rest = source.partition("=")
         if equals and "/" not in language and not path.exists():
-            return [_named(language, rest, source, notes)]
-        return _resolve_path(path, source, notes)
+            return [named_input(language, rest, source, notes)]
+        return resolve_path(path, source, notes)
     if isinstance(source, os.PathLike):
         path = Path(source)
-        return _resolve_path(path, str(path), notes)
+        return resolve_path(path, str(path), notes)
     if hasattr(source, "__arrow_c_stream__"):
         return [CountsInput("the table given", source)]
-    if hasattr(
-        source, "pretokenization"
-    ):  # a Counts; the module of the stage after this one is not imported here
+    if isinstance(source, AlreadyCounted):
         return [CountsInput("the counts given", source)]
     if isinstance(source, Mapping):
-        return [_from_mapping(language, value, notes) for language, value in source.items()]
+        return [from_mapping(language, value, notes) for language, value in source.items()]
     raise PairityError(
         f"a SOURCE cannot be {type(source).__name__}: give LANG=PATH, a folder, a counts file, "
         "or {language: path, lines or counts}."
     )
 
 
-def _from_mapping(language: Any, value: Any, notes: list[str]) -> TextInput | CountsInput:
+def from_mapping(language: Any, value: Any, notes: list[str]) -> TextInput | CountsInput:
     if not isinstance(language, str):
         raise PairityError(f"a language is known by its name, a string, not by {language!r}.")
     origin = f"what was given for {language!r}"
     if isinstance(value, str):
-        return _named(language, value, f"{language}={value}", notes)
-    _check_language(language, origin)
+        return named_input(language, value, f"{language}={value}", notes)
+    check_language(language, origin)
     if isinstance(value, os.PathLike):
         value = [Path(value)]
     if isinstance(value, list | tuple) and value and all(isinstance(item, os.PathLike) for item in value):
         origin = f"{language}={os.fspath(value[0])}" + (", ..." if len(value) > 1 else "")
-        files = [file for item in value for file in _files_at(Path(item), origin, notes)]
-        return _text_input(language, files, origin)
-    if isinstance(value, Mapping) or hasattr(value, "pretokens"):
+        files = [file for item in value for file in files_at(Path(item), origin, notes)]
+        return text_input(language, files, origin)
+    if isinstance(value, Mapping | AlreadyCounted):
         return CountsInput(origin, value, language)
     if isinstance(value, bytes) or not isinstance(value, Iterable):
         raise PairityError(
@@ -166,45 +131,45 @@ def _from_mapping(language: Any, value: Any, notes: list[str]) -> TextInput | Co
     return TextInput(language, origin, named=True, lines=value)
 
 
-def _named(language: str, path: str, origin: str, notes: list[str]) -> TextInput:
-    _check_language(language, origin)
+def named_input(language: str, path: str, origin: str, notes: list[str]) -> TextInput:
+    check_language(language, origin)
     if not path:
         raise PairityError(f"{origin!r} names no file: write {language}=PATH.")
-    return _text_input(language, _files_at(Path(path).expanduser(), origin, notes), origin)
+    return text_input(language, files_at(Path(path).expanduser(), origin, notes), origin)
 
 
-def _text_input(language: str, files: Sequence[TextFile], origin: str) -> TextInput:
+def text_input(language: str, files: Sequence[TextFile], origin: str) -> TextInput:
     for file in files:
-        if file.kind == "parquet" and _is_counts_file(file.path):
+        if file.kind == "parquet" and is_counts_file(file.path):
             raise PairityError(
                 f"{file.path} is a counts file and names its languages itself: give it without '{language}='."
             )
-    _refuse_same_stem(language, files)
+    refuse_same_stem(language, files)
     return TextInput(language, origin, named=True, files=tuple(files))
 
 
-def _resolve_path(path: Path, origin: str, notes: list[str]) -> list[TextInput | CountsInput]:
+def resolve_path(path: Path, origin: str, notes: list[str]) -> list[TextInput | CountsInput]:
     if path.is_dir():
-        return _resolve_folder(path, notes)
+        return resolve_folder(path, notes)
     if not path.exists():
-        found = _glob(path)
+        found = glob_matches(path)
         if found is None:
-            _refuse_missing(path, origin)
-        return [part for match in found for part in _resolve_path(match, origin, notes)]
-    if _format(path) is None:
-        _refuse_kind(path)
-    if path.suffix.lower() == ".parquet" and _is_counts_file(path):
+            refuse_missing(path, origin)
+        return [part for match in found for part in resolve_path(match, origin, notes)]
+    if format_of(path) is None:
+        refuse_kind(path)
+    if path.suffix.lower() == ".parquet" and is_counts_file(path):
         return [CountsInput(str(path), path)]
-    language = _stem(path).partition(".")[0]
+    language = stem_of(path).partition(".")[0]
     raise PairityError(
         f"the language of {path} is not said: write {language}={path}, or give the folder it is in."
     )
 
 
-def _resolve_folder(folder: Path, notes: list[str]) -> list[TextInput | CountsInput]:
+def resolve_folder(folder: Path, notes: list[str]) -> list[TextInput | CountsInput]:
     """One file or one folder per language, or counts files only."""
-    files, folders = _list_folder(folder, notes)
-    counts = [file for file in files if file.kind == "parquet" and _is_counts_file(file.path)]
+    files, folders = list_folder(folder, notes)
+    counts = [file for file in files if file.kind == "parquet" and is_counts_file(file.path)]
     if counts:
         text = [file.path.name for file in files if file not in counts] + [f"{sub.name}/" for sub in folders]
         if text:
@@ -218,7 +183,7 @@ def _resolve_folder(folder: Path, notes: list[str]) -> list[TextInput | CountsIn
             "such as eng_Latn.txt.gz or eng_Latn/part-0.parquet."
         )
     inputs: dict[str, TextInput] = {}
-    entries = [(sub.name, sub) for sub in folders] + [(_stem(file.path), file.path) for file in files]
+    entries = [(sub.name, sub) for sub in folders] + [(stem_of(file.path), file.path) for file in files]
     for language, entry in sorted(entries):
         if "." in language:
             short = language.partition(".")[0]
@@ -226,16 +191,16 @@ def _resolve_folder(folder: Path, notes: list[str]) -> list[TextInput | CountsIn
                 f"{entry}: is the language {short!r} or {language!r}? Put the parts of one language into "
                 f"a folder ({folder / short}/), or name it: {short}={entry}."
             )
-        _check_language(language, str(entry))
-        found = TextInput(language, str(entry), named=False, files=tuple(_files_at(entry, str(entry), notes)))
-        _refuse_same_stem(language, found.files)
+        check_language(language, str(entry))
+        found = TextInput(language, str(entry), named=False, files=tuple(files_at(entry, str(entry), notes)))
+        refuse_same_stem(language, found.files)
         if language in inputs:
-            _refuse_language_twice(language, inputs[language].origin, found.origin)
+            refuse_language_twice(language, inputs[language].origin, found.origin)
         inputs[language] = found
     return list(inputs.values())
 
 
-def _list_folder(folder: Path, notes: list[str]) -> tuple[list[TextFile], list[Path]]:
+def list_folder(folder: Path, notes: list[str]) -> tuple[list[TextFile], list[Path]]:
     """The text files and the folders in a folder, sorted by name, without what is hidden or documentation."""
     files: list[TextFile] = []
     folders: list[Path] = []
@@ -247,16 +212,16 @@ def _list_folder(folder: Path, notes: list[str]) -> tuple[list[TextFile], list[P
         elif entry.suffix.lower() == ".md" or entry.name.partition(".")[0].upper() in DOCUMENTATION:
             notes.append(f"{entry} is taken for documentation and is not read.")
         else:
-            files.append(_text_file(entry))
+            files.append(text_file(entry))
     return files, folders
 
 
-def _files_at(path: Path, origin: str, notes: list[str]) -> list[TextFile]:
+def files_at(path: Path, origin: str, notes: list[str]) -> list[TextFile]:
     """The files of one language: a file, a folder of files, or a glob."""
     if path.is_file():
-        return [_text_file(path)]
+        return [text_file(path)]
     if path.is_dir():
-        files, folders = _list_folder(path, notes)
+        files, folders = list_folder(path, notes)
         if folders:
             # Data sets keep train/ and test/ side by side here: reading both would be a bad, quiet mistake.
             raise PairityError(
@@ -266,13 +231,13 @@ def _files_at(path: Path, origin: str, notes: list[str]) -> list[TextFile]:
         if not files:
             raise PairityError(f"{path} holds no text: it needs files that end in {READABLE}.")
         return files
-    found = _glob(path)
+    found = glob_matches(path)
     if found is None:
-        _refuse_missing(path, origin)
-    return [_text_file(match) for match in found if match.is_file()]
+        refuse_missing(path, origin)
+    return [text_file(match) for match in found if match.is_file()]
 
 
-def _glob(path: Path) -> list[Path] | None:
+def glob_matches(path: Path) -> list[Path] | None:
     """The matches of a glob in sorted order; None if there are none."""
     if not glob.has_magic(str(path)):
         return None
@@ -280,18 +245,18 @@ def _glob(path: Path) -> list[Path] | None:
     return [Path(match) for match in sorted(matches)] or None
 
 
-def _text_file(path: Path) -> TextFile:
-    found = _format(path)
+def text_file(path: Path) -> TextFile:
+    found = format_of(path)
     if found is None:
-        _refuse_kind(path)
+        refuse_kind(path)
     if not path.is_file():
         raise PairityError(
-            f"{path} is no file: a link that leads nowhere, or a pipe. Remove it or hide it (_{path.name})."
+            f"{path} is not a file: it may be a broken link, or a pipe. Remove it or hide it (_{path.name})."
         )
     return TextFile(path, *found, path.stat().st_size)
 
 
-def _format(path: Path) -> tuple[Kind, str | None] | None:
+def format_of(path: Path) -> tuple[Kind, str | None] | None:
     """`eng_Latn.jsonl.zst` -> ("jsonl", "zstd"); None for what cannot be read."""
     name, codec = Path(path.name), CODECS.get(path.suffix.lower())
     if codec:
@@ -302,7 +267,7 @@ def _format(path: Path) -> tuple[Kind, str | None] | None:
     return kind, codec
 
 
-def _stem(path: Path) -> str:
+def stem_of(path: Path) -> str:
     """`dir/eng_Latn.jsonl.zst` -> "eng_Latn"."""
     name = Path(path.name)
     if name.suffix.lower() in CODECS:
@@ -310,7 +275,7 @@ def _stem(path: Path) -> str:
     return name.stem if name.suffix.lower() in KINDS else name.name
 
 
-def _is_counts_file(path: Path) -> bool:
+def is_counts_file(path: Path) -> bool:
     try:
         return set(COUNTS_COLUMNS) <= set(pq.read_schema(path).names)
     except (OSError, pa.ArrowException) as error:
@@ -320,7 +285,7 @@ def _is_counts_file(path: Path) -> bool:
 # Mistakes that names alone show
 
 
-def _check_language(language: str, origin: str) -> None:
+def check_language(language: str, origin: str) -> None:
     if (
         not language
         or language != language.strip()
@@ -333,13 +298,13 @@ def _check_language(language: str, origin: str) -> None:
         )
 
 
-def _refuse_twice(inputs: Sequence[TextInput | CountsInput]) -> None:
+def refuse_twice(inputs: Sequence[TextInput | CountsInput]) -> None:
     """The same language, or the same counts file, in two SOURCEs."""
     seen: dict[str | Path, str] = {}
     for part in inputs:
         if isinstance(part, TextInput):
             if part.language in seen:
-                _refuse_language_twice(part.language, seen[part.language], part.origin)
+                refuse_language_twice(part.language, seen[part.language], part.origin)
             seen[part.language] = part.origin
         elif isinstance(part.data, Path):
             path = part.data.resolve()
@@ -350,18 +315,18 @@ def _refuse_twice(inputs: Sequence[TextInput | CountsInput]) -> None:
             seen[path] = part.origin
 
 
-def _refuse_language_twice(language: str, first: str, second: str) -> NoReturn:
+def refuse_language_twice(language: str, first: str, second: str) -> NoReturn:
     raise PairityError(
         f"the language {language!r} is given twice: {first} and {second}. Leave one out, "
         f"or put both into one folder and give that as {language}=FOLDER."
     )
 
 
-def _refuse_same_stem(language: str, files: Sequence[TextFile]) -> None:
+def refuse_same_stem(language: str, files: Sequence[TextFile]) -> None:
     """`part-0.txt` beside `part-0.txt.gz` is the same text twice, as `gzip -k` leaves it."""
     seen: dict[Path, Path] = {}
     for file in files:
-        stem = file.path.parent / _stem(file.path)
+        stem = file.path.parent / stem_of(file.path)
         if stem in seen:
             raise PairityError(
                 f"{language}: {seen[stem]} and {file.path} look like the same text twice: "
@@ -370,7 +335,7 @@ def _refuse_same_stem(language: str, files: Sequence[TextFile]) -> None:
         seen[stem] = file.path
 
 
-def _refuse_missing(path: Path, origin: str) -> NoReturn:
+def refuse_missing(path: Path, origin: str) -> NoReturn:
     """No such path: show what is near it."""
     what = "no file matches" if glob.has_magic(str(path)) else "no such file or folder:"
     folder, name = path.parent, path.name
@@ -383,18 +348,14 @@ def _refuse_missing(path: Path, origin: str) -> NoReturn:
     raise PairityError(f"{what} {path}{given}.{hint or ' Check the name.'}")
 
 
-def _refuse_kind(path: Path) -> NoReturn:
+def refuse_kind(path: Path) -> NoReturn:
     raise PairityError(
         f"{path}: this kind of file cannot be read. Text must end in {READABLE}; "
         f"convert it, move it away or hide it (_{path.name})."
     )
 
 
-def refuse_broken(path: Path, kind: str, error: Exception, place: str = "") -> NoReturn:
-    raise PairityError(f"{path}{place}: broken {kind} file ({error}). Make or fetch it again.") from error
-
-
-def _only(
+def keep_only(
     inputs: Sequence[TextInput | CountsInput], languages: list[str]
 ) -> tuple[list[TextInput | CountsInput], list[str]]:
     kept: list[TextInput | CountsInput] = []

@@ -10,8 +10,8 @@ import numpy as np
 from pairity.counts.counts import Counts
 from pairity.errors import PairityError, listed
 from pairity.formats.oniguruma import for_oniguruma
+from pairity.text.inputs import Resolved
 from pairity.text.parallel import check_parallel
-from pairity.text.sources import Resolved
 from pairity.training.policy import Policy, check_whole
 
 MOST_BYTES = 2**63

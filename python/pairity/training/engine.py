@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairity import _core
-from pairity.counts.counts import LanguageCounts
+from pairity.counts.values import LanguageCounts
 
 Columns = tuple[Any, Any, Any]
 """Pre-tokens end to end (uint8), where each begins and ends (int64), how often each occurs (uint64)."""

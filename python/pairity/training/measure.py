@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from pairity.counts.counts import LanguageCounts
+from pairity.counts.values import LanguageCounts
 from pairity.errors import PairityError
 
 Unit = Literal["line", "byte", "char", "word"]

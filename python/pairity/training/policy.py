@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, get_args
 
-from pairity.counts.counts import LanguageCounts
+from pairity.counts.values import LanguageCounts
 from pairity.errors import PairityError, listed
 from pairity.training.measure import Measure, Unit, bytes_per_line, on_dev, on_train
 

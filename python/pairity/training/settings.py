@@ -139,7 +139,7 @@ def with_reserved(
     num_merges: int | None,
 ) -> tuple[tuple[str, ...], int | None]:
     """The special tokens with those that are reserved or make the size round, and the size with the latter."""
-    names = special.checked(special_tokens)
+    names = special.check_names(special_tokens)
     padding = 0
     if pad_to is not None:
         size = vocab_size or len(BYTE_TOKENS) + len(names) + reserved + (num_merges or 0)

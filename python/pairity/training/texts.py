@@ -9,9 +9,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from pairity.counts.counts import Counts, LanguageCounts, Split, count
+from pairity.counts.counting import count
+from pairity.counts.counts import Counts
+from pairity.counts.values import LanguageCounts, Split
 from pairity.progress import Progress
-from pairity.text.sources import Resolved, resolve
+from pairity.text.inputs import Resolved
+from pairity.text.sources import resolve
 from pairity.training.checks import check_dev, check_train, named_languages, without
 from pairity.training.engine import Columns, Measured, columns
 from pairity.training.measure import Measure

@@ -1,0 +1,298 @@
+"""What a tokenizer is made of, as one value: tokens by id, merges by rank, special tokens, how text is cut.
+
+Formats read and write it, and the tokenizer encodes with it. Ids of a trained model: special tokens, the 256
+bytes, learned tokens in the order of their merges; an imported model keeps the ids it had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairity import _core
+from pairity.bpe.alphabet import BYTE_ORDER, to_bytes
+from pairity.bpe.merges import BYTE_TOKENS, join_merges
+from pairity.bpe.special import check_names
+from pairity.errors import PairityError
+from pairity.text.pretokenizers import Pretokenization
+
+NO_ID = 0xFFFFFFFF
+"""Stands for no token where a table of ids needs an entry."""
+
+Merges = npt.NDArray[np.uint32]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BpeModel:
+    """Checked when made: a model that exists can encode every text."""
+
+    vocabulary: dict[bytes, int]
+    """Bytes -> id, without the special tokens."""
+    merges: Merges
+    """(left, right, new) ids, one row per merge, in the order of their ranks."""
+    cut: Pretokenization
+    special_tokens: dict[str, int] = field(default_factory=dict)
+    whole_pretokens: bool = False
+    """A pre-token that is a token is taken whole, whatever the merges say, as tiktoken does (`ignore_merges`
+    in Hugging Face files)."""
+    allow_holes: bool = False
+    """Ids that name no token are meant."""
+    record: Mapping[str, Any] = field(default_factory=dict)
+    """What the training run says about itself."""
+    trace: Any = None
+    """What every merge was learned for (a `pyarrow.Table`): one row for the start, then one per merge."""
+
+    def __post_init__(self) -> None:
+        check_names(self.special_tokens)
+        object.__setattr__(self, "merges", as_rows(self.merges, columns=3))
+        check_table(self.vocabulary, self.special_tokens, allow_holes=self.allow_holes)
+        if self.trace is not None and self.trace.num_rows != len(self.merges) + 1:
+            raise PairityError(
+                f"the trace has {self.trace.num_rows} rows for {len(self.merges)} merges: it needs one for the "
+                "start and one per merge."
+            )
+        _ = self.encoder  # the core checks that every merge fits the tokens
+
+    @classmethod
+    def from_tokens(cls, tokens: Mapping[int, bytes], merges: npt.ArrayLike, **others: Any) -> BpeModel:
+        """From id -> bytes, as files list tokens."""
+        vocabulary: dict[bytes, int] = {}
+        for token_id, token in sorted(tokens.items()):
+            if vocabulary.setdefault(token, token_id) != token_id:
+                raise PairityError(
+                    f"tokens {vocabulary[token]} and {token_id} are both {token!r}: a token has one id."
+                )
+        return cls(vocabulary=vocabulary, merges=np.asarray(merges), **others)
+
+    @classmethod
+    def from_merges(
+        cls, pairs: npt.ArrayLike, *, cut: Pretokenization, special_tokens: Sequence[str] = (), **others: Any
+    ) -> BpeModel:
+        """From pairs of training's ids: 0 to 255 the bytes in `alphabet.BYTE_ORDER`, 256 and up what was learned."""
+        names = check_names(special_tokens)
+        rows = as_rows(pairs, columns=2)
+        tokens, made = join_merges(rows.tolist(), BYTE_TOKENS)
+        shift = np.uint32(len(names))
+        return cls(
+            vocabulary={token: token_id for token_id, token in enumerate(tokens, start=len(names))},
+            merges=np.column_stack([rows, np.array(made, np.uint32)]) + shift,
+            cut=cut,
+            special_tokens={name: token_id for token_id, name in enumerate(names)},
+            **others,
+        )
+
+    # ------------------------------------------------------------------ looking up
+
+    @property
+    def vocab_size(self) -> int:
+        """How many tokens there are, special ones included."""
+        return len(self.vocabulary) + len(self.special_tokens)
+
+    @cached_property
+    def tokens(self) -> tuple[bytes, ...]:
+        """Id -> bytes, special tokens as their names; empty for an id that names no token."""
+        named = {token_id: token for token, token_id in self.vocabulary.items()}
+        named |= {token_id: name.encode() for name, token_id in self.special_tokens.items()}
+        return tuple(named.get(token_id, b"") for token_id in range(max(named) + 1))
+
+    def buffers(self) -> tuple[bytes, memoryview]:
+        """All tokens end to end, and where each starts."""
+        lengths = np.fromiter(map(len, self.tokens), np.int64, len(self.tokens))
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        return b"".join(self.tokens), offsets.data
+
+    @cached_property
+    def encoder(self) -> _core.Encoder:
+        try:
+            return _core.Encoder(
+                self.cut.pattern,
+                *self.buffers(),
+                np.ascontiguousarray(self.merges).reshape(-1).data,
+                sorted(self.special_tokens.values()),
+                nfc=self.cut.normalize == "nfc",
+                whole_pretokens=self.whole_pretokens,
+            )
+        except ValueError as error:
+            raise PairityError(str(error)) from None
+
+    def origins(self) -> Merges:
+        """For every id the two tokens that its token is made of when its bytes are encoded, whatever the merges
+        list; NO_ID twice for bytes, special tokens, and tokens that merging never gives."""
+        return np.frombuffer(self.encoder.origins(), np.uint32).reshape(-1, 2)
+
+    def origins_by_rank(self) -> Merges:
+        """The same where ids are ranks and there are no merges, as tiktoken reads a table."""
+        raw = _core.origins_by_rank(*self.buffers(), sorted(self.special_tokens.values()))
+        return np.frombuffer(raw, np.uint32).reshape(-1, 2)
+
+    def unmerged(self) -> list[int]:
+        """The ids of longer tokens that merging never gives. Training makes none; imported tables may have some."""
+        never = self.origins()[:, 0] == NO_ID
+        specials = set(self.special_tokens.values())
+        return [i for i in np.flatnonzero(never).tolist() if len(self.tokens[i]) > 1 and i not in specials]
+
+    # ------------------------------------------------------------------ larger and smaller
+
+    def training_ids(self) -> tuple[Merges, list[int]]:
+        """The merges as training numbers them, and the id here of every id there."""
+        theirs = {self.vocabulary[bytes([byte])]: number for number, byte in enumerate(BYTE_ORDER)}
+        pairs = np.empty((len(self.merges), 2), np.uint32)
+        for step, (left, right, new) in enumerate(self.merges.tolist()):
+            for part in (left, right):
+                if part not in theirs:
+                    raise PairityError(
+                        f"training cannot continue from this table: merge {step} uses {self.tokens[part]!r}, "
+                        "which no earlier merge makes."
+                    )
+            pairs[step] = theirs[left], theirs[right]
+            theirs.setdefault(new, len(theirs))
+        for token, token_id in self.vocabulary.items():
+            if token_id not in theirs:
+                raise PairityError(
+                    f"training cannot continue from this table: no merge makes the token {token!r} (id {token_id})."
+                )
+        return pairs, list(theirs)
+
+    def extended(self, pairs: npt.ArrayLike, *, record: Mapping[str, Any], trace: Any) -> BpeModel:
+        """With further merges, numbered as training continues from `training_ids`; all ids stay."""
+        _, ours = self.training_ids()
+        rows = as_rows(pairs, columns=2).tolist()
+        known = [self.tokens[token_id] for token_id in ours]
+        tokens, made = join_merges(rows, known)
+        ours += range(len(self.tokens), len(self.tokens) + len(tokens) - len(known))
+        new = [
+            (ours[left], ours[right], ours[result]) for (left, right), result in zip(rows, made, strict=True)
+        ]
+        return replace(
+            self,
+            vocabulary=self.vocabulary | dict(zip(tokens[len(known) :], ours[len(known) :], strict=True)),
+            merges=np.concatenate([self.merges, np.array(new, np.uint32).reshape(-1, 3)]),
+            allow_holes=True,
+            record=record,
+            trace=trace,
+        )
+
+    def truncated(self, vocab_size: int) -> BpeModel:
+        """What training would have given at a smaller size; ids stay."""
+        smallest = 256 + len(self.special_tokens)
+        if not smallest <= vocab_size <= len(self.tokens):
+            raise PairityError(
+                f"vocab_size must be between {smallest} (the bytes and the special tokens) and "
+                f"{len(self.tokens)}, not {vocab_size}."
+            )
+        above = [name for name, token_id in self.special_tokens.items() if token_id >= vocab_size]
+        if above:
+            raise PairityError(
+                f"cannot truncate to {vocab_size} and keep ids: the special token {above[0]!r} has id "
+                f"{self.special_tokens[above[0]]}."
+            )
+        too_high = np.flatnonzero(self.merges.max(axis=1, initial=0) >= vocab_size)
+        kept = int(too_high[0]) if len(too_high) else len(self.merges)
+        made = set(self.merges[:kept, 2].tolist())
+        vocabulary = {token: token_id for token, token_id in self.vocabulary.items() if token_id < vocab_size}
+        for token, token_id in vocabulary.items():
+            if len(token) > 1 and token_id not in made:
+                raise PairityError(
+                    f"cannot truncate to {vocab_size} and keep ids: the ids are not in the order of the merges "
+                    f"(token {token_id} would lose its merge)."
+                )
+        return replace(
+            self,
+            vocabulary=vocabulary,
+            merges=self.merges[:kept],
+            allow_holes=True,
+            record=dict(self.record) | {"truncated_from": self.vocab_size},
+            trace=None if self.trace is None else self.trace.slice(0, kept + 1),
+        )
+
+    # ------------------------------------------------------------------ being a value
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both turn every text into the same ids by the same table; record and trace do not matter."""
+        if not isinstance(other, BpeModel):
+            return NotImplemented
+        return self._settings() == other._settings() and np.array_equal(self.merges, other.merges)
+
+    def __hash__(self) -> int:
+        return hash((len(self.tokens), len(self.merges), self.cut))
+
+    def _settings(self) -> tuple[object, ...]:
+        return self.tokens, self.special_tokens, self.cut, self.whole_pretokens
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copied, and sent to worker processes, without the encoder."""
+        names = ("vocabulary", "merges", "cut", "special_tokens", "whole_pretokens", "record", "trace")
+        return remake, ({name: getattr(self, name) for name in names},)
+
+
+def remake(fields: dict[str, Any]) -> BpeModel:
+    return BpeModel(**fields, allow_holes=True)
+
+
+def check_table(vocabulary: Mapping[bytes, int], specials: Mapping[str, int], *, allow_holes: bool) -> None:
+    """Refuse a table in which an id or a token stands for two things, or some text could not be encoded."""
+    named: dict[int, bytes] = {}
+    for token, token_id in vocabulary.items():
+        if not token:
+            raise PairityError(f"token {token_id} is empty.")
+        if named.setdefault(token_id, token) != token:
+            raise PairityError(f"id {token_id} is given to {named[token_id]!r} and to {token!r}.")
+    for name, token_id in specials.items():
+        if token_id in named:
+            raise PairityError(
+                f"id {token_id} is given to {named[token_id]!r} and to the special token {name!r}."
+            )
+        named[token_id] = name.encode()
+    if clash := first_clash(specials, vocabulary):
+        raise PairityError(
+            f"the special token {clash!r} is also how tokenizer files write an ordinary token. Choose "
+            "another name, such as one in <|...|>."
+        )
+    if missing := [byte for byte in range(256) if bytes([byte]) not in vocabulary]:
+        raise PairityError(
+            f"the vocabulary lacks {len(missing)} of the 256 bytes, such as 0x{missing[0]:02X}: without "
+            "them some text cannot be encoded."
+        )
+    if min(named) < 0 or max(named) >= NO_ID:
+        raise PairityError(f"ids go from 0 to {NO_ID - 1}, but there is {min(named)} or {max(named)}.")
+    size = max(named) + 1
+    if size > len(named) and not allow_holes:
+        hole = next(token_id for token_id in range(size) if token_id not in named)
+        raise PairityError(
+            f"{size - len(named)} ids below {size} name no token, such as {hole}. Pass allow_holes=True "
+            "if that is intended."
+        )
+    if size > 16 * len(named) + 1_000_000:
+        raise PairityError(f"{len(named)} tokens with ids up to {size - 1}: that is too many holes.")
+
+
+def first_clash(specials: Iterable[str], vocabulary: Mapping[bytes, int]) -> str | None:
+    """A special token that is spelled as files spell an ordinary one."""
+    for name in specials:
+        try:
+            if to_bytes(name) in vocabulary:
+                return name
+        except KeyError:  # not in the alphabet of the files
+            continue
+    return None
+
+
+def as_rows(values: npt.ArrayLike, *, columns: int) -> Merges:
+    """Merges as a read-only array of ids."""
+    given = np.asarray(values)
+    if given.size == 0:
+        given = np.empty((0, columns), np.uint32)
+    if given.ndim != 2 or given.shape[1] != columns or given.dtype.kind not in "iu":
+        raise PairityError(
+            f"merges must be whole numbers in {columns} columns, not {given.dtype} {given.shape}."
+        )
+    if given.size and (given.min() < 0 or given.max() >= NO_ID):
+        raise PairityError("a merge has an id out of range.")
+    rows = given.astype(np.uint32)
+    rows.flags.writeable = False
+    return rows

@@ -1,0 +1,180 @@
+"""The counts file: one Parquet file with the columns language, pretoken, count.
+
+Its metadata say how the text was cut, what split it is, and how large each language's text was.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pairity.counts.tables import from_table, rows_by_language
+from pairity.counts.values import MAX_COUNT, Array, LanguageCounts, Split, check_split, refuse_sum
+from pairity.errors import PairityError
+from pairity.files import write_file
+from pairity.text.inputs import COUNTS_COLUMNS
+from pairity.text.pretokenizers import Pretokenization
+
+FORMAT = 1
+METADATA_KEY = b"pairity"
+ROW_GROUP_ROWS = 1 << 20
+ROW_GROUP_BYTES = 1 << 30  # an Arrow array of type binary holds less than 2 GiB
+SCHEMA = pa.schema(
+    [
+        pa.field("language", pa.string(), nullable=False),
+        pa.field("pretoken", pa.binary(), nullable=False),
+        pa.field("count", pa.int64(), nullable=False),
+    ]
+)
+
+
+class Stored(NamedTuple):
+    """What a counts file holds."""
+
+    languages: Mapping[str, LanguageCounts]
+    pretokenization: Pretokenization
+    split: Split
+
+
+def write(path: Path, stored: Stored) -> None:
+    """Write one file; it appears under its name only when it is whole."""
+    schema = SCHEMA.with_metadata({METADATA_KEY: json.dumps(metadata_of(stored))})
+
+    def fill(unfinished: Path) -> None:
+        with pq.ParquetWriter(
+            unfinished,
+            schema,
+            compression="zstd",
+            use_dictionary=["language", "count"],
+            # Sorted neighbours share their beginnings, which this encoding writes only once.
+            column_encoding={"pretoken": "DELTA_BYTE_ARRAY"},
+            write_page_checksum=True,
+        ) as writer:
+            for language, counts in stored.languages.items():
+                for table in row_groups(language, counts, schema):
+                    writer.write_table(table)
+
+    write_file(path, fill)
+
+
+def metadata_of(stored: Stored) -> dict[str, Any]:
+    cut = stored.pretokenization
+    return {
+        "format": FORMAT,
+        "pretokenization": {
+            "hash": cut.hash,
+            "pattern": cut.pattern,
+            "normalize": cut.normalize,
+            "unicode": cut.unicode,
+        },
+        "split": stored.split,
+        "languages": {
+            language: {
+                "documents": counts.lines,  # every line is a text of its own
+                "lines": counts.lines,
+                "bytes": counts.bytes,
+                "chars": counts.chars,
+                "words": counts.words,
+                "replaced": counts.replaced,
+            }
+            for language, counts in stored.languages.items()
+        },
+    }
+
+
+def row_groups(language: str, counts: LanguageCounts, schema: Any) -> Iterator[Any]:
+    """The rows of one language, a row group at a time."""
+    offsets = np.frombuffer(counts.buffers()[1], np.int64)
+    start = 0
+    while start < counts.distinct:
+        fits = int(np.searchsorted(offsets, offsets[start] + ROW_GROUP_BYTES, side="right")) - 1
+        stop = max(start + 1, min(fits, start + ROW_GROUP_ROWS, counts.distinct))
+        numbers = counts.counts[start:stop]
+        if int(numbers.max()) > MAX_COUNT:
+            refuse_sum(language)
+        columns = [
+            pa.repeat(language, stop - start),
+            counts.pretokens.slice(start, stop - start).cast(pa.binary()),
+            pa.array(numbers.astype(np.int64)),
+        ]
+        yield pa.table(columns, schema=schema)
+        start = stop
+
+
+def read(path: Path, stated: Pretokenization | None, split: Split | None) -> Stored:
+    try:
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            table = file.read(columns=list(COUNTS_COLUMNS))
+            stored = (file.schema_arrow.metadata or {}).get(METADATA_KEY)
+    except (OSError, pa.ArrowException) as error:
+        raise PairityError(f"{path}: broken Parquet file ({error}). Make or fetch it again.") from error
+    if stored is None:
+        if stated is None:
+            raise PairityError(
+                f"{path} does not say how its text was cut (it was not made by pairity): say it with "
+                "pretokenizer=... (--pretokenizer)."
+            )
+        return Stored(from_table(table, str(path), {}), stated, split or "train")
+    try:
+        metadata = json.loads(stored)
+        if metadata["format"] > FORMAT:
+            raise PairityError(
+                f"{path} has format {metadata['format']}, and this pairity reads up to {FORMAT}: "
+                "pip install -U pairity."
+            )
+        cut = metadata["pretokenization"]
+        made_with = Pretokenization(cut["pattern"], cut["normalize"], cut["unicode"])
+        if cut["hash"] != made_with.hash:
+            raise ValueError("the hash is not that of the pattern")
+        stored_split = check_split(metadata["split"])
+        languages = with_sizes(rows_by_language(table, str(path)), metadata["languages"], path)
+    except PairityError:
+        raise
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise PairityError(f"{path}: its metadata is broken ({error!r}). Count again.") from error
+    check_same(str(path), made_with, stated or made_with, stored_split, split or stored_split)
+    return Stored(languages, made_with, stored_split)
+
+
+def with_sizes(
+    rows: dict[str, tuple[Any, Array]], sizes: Mapping[str, Mapping[str, Any]], path: Path
+) -> dict[str, LanguageCounts]:
+    """The counts with the sizes of the text, which only the metadata knows, in the order of the metadata."""
+    if set(rows) != set(sizes):
+        odd = ", ".join(sorted(set(rows) ^ set(sizes)))
+        raise PairityError(
+            f"{path} was changed after it was made: rows and metadata differ on {odd}. Count again."
+        )
+    names = ("lines", "bytes", "chars", "words", "replaced")
+    for language, size in sizes.items():
+        for name in names:
+            unknown = size[name] is None and name in ("lines", "words")
+            if not unknown and (type(size[name]) is not int or size[name] < 0):
+                raise ValueError(f"{name} of {language!r} is {size[name]!r}")
+    return {
+        language: LanguageCounts(*rows[language], **{name: size[name] for name in names})
+        for language, size in sizes.items()
+    }
+
+
+def check_same(
+    where: str, made_with: Pretokenization, asked: Pretokenization, split: str, asked_split: str
+) -> None:
+    if made_with.hash != asked.hash:
+        raise PairityError(
+            f"{where} was made with {made_with}, but {asked} was requested. "
+            "Ask for the same pre-tokenizer, or count the text again."
+        )
+    if split != asked_split:
+        raise PairityError(f"{where} holds counts of split {split!r}, but {asked_split!r} was requested.")
+
+
+def give_back_memory() -> None:
+    """Reading takes several times what is kept, and Arrow would keep the rest for itself through all of training."""
+    pa.default_memory_pool().release_unused()

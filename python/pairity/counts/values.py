@@ -1,0 +1,134 @@
+"""The counts of one language as a value, and what can be done with such values: compare, digest, sum."""
+
+from __future__ import annotations
+
+import hashlib
+import operator
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NoReturn, cast
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pairity.errors import PairityError
+from pairity.text.inputs import AlreadyCounted
+
+Split = Literal["train", "dev"]
+Array = npt.NDArray[np.uint64]
+
+MAX_COUNT = 2**63 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class LanguageCounts(AlreadyCounted):
+    """The distinct pre-tokens of one language, sorted by bytes, how often each occurs, and the text's size.
+
+    `lines` counts texts: lines of a .txt file, records of others. It and `words` are None where not counted.
+    """
+
+    pretokens: Any  # pa.LargeBinaryArray
+    counts: Array
+    lines: int | None
+    bytes: int
+    chars: int
+    words: int | None = None
+    replaced: int = 0
+
+    @property
+    def distinct(self) -> int:
+        return len(self.counts)
+
+    @property
+    def total(self) -> int:
+        """Pre-tokens in the text."""
+        return int(self.counts.sum())
+
+    def buffers(self) -> tuple[pa.Buffer, pa.Buffer]:
+        """The bytes of all pre-tokens and their n + 1 offsets (int64), as the core reads them."""
+        return text_buffers(self.pretokens)
+
+    def digest(self) -> str:
+        """SHA-256 of what was counted: equal for equal text, wherever and however it was counted."""
+        data, offsets_buffer = self.buffers()
+        offsets = np.frombuffer(offsets_buffer, np.int64)
+        sha = hashlib.sha256(f"{self.distinct} pre-tokens in {self.lines} lines\n".encode())
+        sha.update((offsets - offsets[0]).astype("<i8").tobytes())
+        sha.update(self.counts.astype("<u8", copy=False).tobytes())
+        sha.update(memoryview(data)[offsets[0] : offsets[-1]])
+        return sha.hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LanguageCounts):
+            return NotImplemented
+        sizes = operator.attrgetter("lines", "bytes", "chars", "words", "replaced")
+        same: bool = self.pretokens.equals(other.pretokens)
+        return same and np.array_equal(self.counts, other.counts) and sizes(self) == sizes(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def text_buffers(texts: Any) -> tuple[pa.Buffer, pa.Buffer]:
+    """A LargeBinaryArray as its bytes and its n + 1 offsets."""
+    _, offsets, data = texts.buffers()
+    size = (len(texts) + 1) * 8
+    return data or pa.py_buffer(b""), offsets.slice(texts.offset * 8, size) if offsets else pa.py_buffer(
+        bytes(8)
+    )
+
+
+def sum_language(language: str, parts: Sequence[LanguageCounts]) -> LanguageCounts:
+    if len(parts) == 1:
+        return parts[0]
+    pretokens, counts = distinct(
+        language,
+        pa.concat_arrays([part.pretokens for part in parts]),
+        np.concatenate([part.counts for part in parts]),
+    )
+    return LanguageCounts(
+        pretokens,
+        counts,
+        lines=sum_known(part.lines for part in parts),
+        bytes=sum(part.bytes for part in parts),
+        chars=sum(part.chars for part in parts),
+        words=sum_known(part.words for part in parts),
+        replaced=sum(part.replaced for part in parts),
+    )
+
+
+def sum_known(sizes: Iterable[int | None]) -> int | None:
+    """A sum is known only if all of its parts are."""
+    total = 0
+    for size in sizes:
+        if size is None:
+            return None
+        total += size
+    return total
+
+
+def distinct(language: str, pretokens: Any, counts: Array) -> tuple[Any, Array]:
+    """Sorted by bytes, equal keys summed. What is so already is returned as it is."""
+    if (
+        len(pretokens) < 2
+        or pc.all(pc.less(pretokens.slice(0, len(pretokens) - 1), pretokens.slice(1))).as_py()
+    ):
+        return pretokens, counts
+    if float(counts.sum(dtype=np.float64)) > MAX_COUNT:
+        refuse_sum(language)
+    table = pa.table({"pretoken": pretokens, "count": pa.array(counts)})
+    summed = table.group_by("pretoken").aggregate([("count", "sum")]).sort_by("pretoken")
+    return summed.column("pretoken").combine_chunks(), summed.column("count_sum").to_numpy()
+
+
+def refuse_sum(language: str) -> NoReturn:
+    raise PairityError(
+        f"the counts of {language!r} add up to more than 2**63 - 1: no text is that long. Check them."
+    )
+
+
+def check_split(split: str) -> Split:
+    if split not in ("train", "dev"):
+        raise PairityError(f"split must be 'train' or 'dev', not {split!r}.")
+    return cast(Split, split)

@@ -1,0 +1,200 @@
+"""tiktoken: files of ranks and `Encoding` objects, read and written.
+
+A file has a token in base64 and its rank on every line. The rank is the id, and there are no merges: two
+neighbours are merged where their join is a token, the lowest rank first. Pattern and special tokens stand in
+a .json of the same name, since the format has no place for them.
+"""
+
+import base64
+import binascii
+import os
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pairity import _core
+from pairity.bpe.model import NO_ID, BpeModel
+from pairity.errors import PairityError
+from pairity.extras import load_extra
+from pairity.files import Content
+from pairity.formats.tokenizer_json import as_json, read_json
+from pairity.text.pretokenizers import Pretokenization, is_preset, pattern_of
+
+WHOLE_TEXT = r"(?s:.+)"
+"""How tiktoken is told to leave text whole."""
+
+
+def read_from(
+    source: Any,
+    *,
+    pattern: str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+    allow_holes: bool = False,
+) -> BpeModel:
+    """From a file of ranks or a `tiktoken.Encoding`."""
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        ranks = read_ranks(path)
+        beside = path.with_suffix(".json")
+        settings = read_json(beside) if beside.exists() and beside != path else {}
+        if pattern is None and "pat_str" not in settings:
+            raise PairityError(
+                f"{path} has ranks but no pattern. Pass pattern=..., the name of a pre-tokenizer such as "
+                "'gpt4o' or a regular expression."
+            )
+        stored = settings.get("pat_str")
+        specials = settings.get("special_tokens", {})
+    else:
+        ranks, stored, specials = source._mergeable_ranks, source._pat_str, source._special_tokens
+    regex = stored if pattern is None else pattern_of(pattern)
+    if regex == WHOLE_TEXT:
+        regex = None
+    check_covers(regex, "import this table: tiktoken")
+    return from_ranks(
+        ranks,
+        cut=Pretokenization(regex),
+        special_tokens=dict(specials if special_tokens is None else special_tokens),
+        allow_holes=allow_holes,
+    )
+
+
+def read_ranks(path: Path) -> dict[bytes, int]:
+    """Token -> rank."""
+    ranks: dict[bytes, int] = {}
+    try:
+        lines = path.read_bytes().splitlines()
+    except FileNotFoundError:
+        raise PairityError(f"there is no {path}.") from None
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            token, rank = line.split()
+            decoded = base64.b64decode(token, validate=True)
+            value = int(rank)
+        except (ValueError, binascii.Error):
+            raise PairityError(
+                f"{path}, line {number}: not a token in base64 and its rank. Is the file complete?"
+            ) from None
+        if decoded in ranks:
+            raise PairityError(f"{path}, line {number}: the token {decoded!r} is there twice.")
+        ranks[decoded] = value
+    return ranks
+
+
+def from_ranks(
+    ranks: Mapping[bytes, int], *, cut: Pretokenization, special_tokens: dict[str, int], allow_holes: bool
+) -> BpeModel:
+    """From token -> rank, where the rank is the id and no merges are listed.
+
+    The only neighbours that ever make up a token are the last two parts of the token's own bytes, merged alone:
+    so that pair is its merge.
+    """
+    tokens = {rank: token for token, rank in ranks.items()}
+    if len(tokens) < len(ranks):
+        twice = next(rank for token, rank in ranks.items() if tokens[rank] != token)
+        raise PairityError(f"rank {twice} is given to two tokens.")
+
+    def model(merges: Any, whole_pretokens: bool) -> BpeModel:
+        return BpeModel.from_tokens(
+            tokens,
+            merges,
+            cut=cut,
+            special_tokens=special_tokens,
+            whole_pretokens=whole_pretokens,
+            allow_holes=allow_holes,
+        )
+
+    origins = model([], False).origins_by_rank()
+    made = np.flatnonzero(origins[:, 0] != NO_ID)
+    by_merging = set(made.tolist())
+    never_made = any(len(token) > 1 and rank not in by_merging for rank, token in tokens.items())
+    return model(np.column_stack([origins[made], made.astype(np.uint32)]), never_made)
+
+
+def to_tiktoken(model: BpeModel, name: str) -> Any:
+    """A `tiktoken.Encoding`."""
+    check(model)
+    library = load_extra("tiktoken", "a tiktoken encoding")
+    return library.Encoding(
+        name,
+        pat_str=pattern_for(model),
+        mergeable_ranks=dict(model.vocabulary),
+        special_tokens=dict(model.special_tokens),
+    )
+
+
+def files(model: BpeModel, path: Path) -> dict[str, Content]:
+    """The ranks, named as the path says, and their settings."""
+    if path.suffix == ".json":
+        raise PairityError(
+            f"the ranks need another name than {path}: the settings go to a .json beside them."
+        )
+    check(model)
+    settings = {
+        "name": path.stem,
+        "pat_str": pattern_for(model),
+        "special_tokens": dict(model.special_tokens),
+    }
+    ranks = sorted((token_id, token) for token, token_id in model.vocabulary.items())
+    lines = b"".join(base64.b64encode(token) + b" %d\n" % token_id for token_id, token in ranks)
+    return {path.name: lines, path.with_suffix(".json").name: as_json(settings)}
+
+
+def pattern_for(model: BpeModel) -> str:
+    return WHOLE_TEXT if model.cut.pattern is None else model.cut.pattern
+
+
+def check(model: BpeModel) -> None:
+    """Refuse a model that ranks alone cannot express."""
+    if model.cut.normalize:
+        raise PairityError(
+            f"tiktoken cannot normalise text ({model.cut.normalize}): ids would differ. Export to hf."
+        )
+    check_covers(model.cut.pattern, "export to tiktoken: it")
+    for name, following in pairwise(sorted(model.special_tokens)):
+        if following.startswith(name):
+            raise PairityError(
+                f"the special token {following!r} begins with {name!r}: tiktoken finds either of the two. "
+                "Rename one."
+            )
+    ours = model.origins()
+    unlike = np.flatnonzero((ours != model.origins_by_rank()).any(axis=1))
+    if len(unlike):
+        token_id = int(unlike[0])
+        raise PairityError(
+            f"tiktoken would make the token {model.tokens[token_id]!r} (id {token_id}) in another way than "
+            f"the merges do, and {len(unlike) - 1} more: it has no merges, it joins whatever makes "
+            "a token. Export to hf."
+        )
+    if not model.whole_pretokens and (never := model.unmerged()):
+        raise PairityError(
+            f"no text gives the token {model.tokens[never[0]]!r} (id {never[0]}), but tiktoken would use it: "
+            "a pre-token that is a token is taken whole there. Export to hf."
+        )
+    ranks: dict[tuple[int, int], int] = {}
+    for rank, (left, right, _) in enumerate(model.merges.tolist()):
+        ranks.setdefault((left, right), rank)
+    in_order = [ranks[tuple(pair)] for pair in ours.tolist() if pair[0] != NO_ID]
+    if any(np.diff(in_order) < 0):
+        raise PairityError(
+            "tiktoken merges in the order of the ids, which here is not that of the merges. Export to hf."
+        )
+
+
+def check_covers(pattern: str | None, what: str) -> None:
+    """Refuse a pattern that does not match all text, where that would lose text."""
+    if pattern is None or is_preset(pattern):
+        return
+    try:
+        unmatched = _core.first_unmatched(pattern)
+    except ValueError as error:
+        raise PairityError(str(error)) from None
+    if unmatched is not None:
+        raise PairityError(
+            f"cannot {what} drops text that the pattern does not match, such as {unmatched!r}. Add an "
+            "alternative that matches it, for example `|(?s:.)` at the end of the pattern."
+        )

@@ -1,0 +1,225 @@
+"""Files and iterables as blocks: whole lines or records, a few megabytes at a time.
+
+.txt holds one text per line; .jsonl and .parquet one text per record, in the column `text_column`. All but
+Parquet may be gzip or zstd files. Memory stays at a few blocks, whatever the size of the corpus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from pairity.errors import PairityError
+from pairity.text import jsonl
+from pairity.text.columns import COLUMN_FIX, refuse_column, to_utf8
+from pairity.text.inputs import TextFile, TextInput, refuse_broken
+
+# Large enough that taking a block costs nothing beside counting it, small enough that Ctrl-C, which waits for
+# the blocks in work, is felt at once even with a slow user-given pattern.
+BLOCK_BYTES = 2 << 20
+
+LINE_BYTES = 1 << 12  # most lines are shorter
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some texts of one input: whole lines as they stand in the file, or an Arrow array of texts."""
+
+    where: str
+    unit: Literal["line", "row", "item"]
+    first: int
+    lines: bytes | None = None
+    texts: Any = None  # pa.LargeBinaryArray
+    numbers: Sequence[int] | None = None  # of the texts, where they do not simply follow `first`
+
+    def place(self, index: int) -> str:
+        """Where text `index` of this block stands: `train/eng_Latn.txt, line 17`."""
+        number = self.first + index if self.numbers is None else self.numbers[index]
+        return f"{self.where}, {self.unit} {number + 1}"
+
+
+def file_blocks(file: TextFile, text_column: str) -> Iterator[tuple[int, Block]]:
+    return parquet_blocks(file, text_column) if file.kind == "parquet" else line_blocks(file)
+
+
+def line_blocks(file: TextFile) -> Iterator[tuple[int, Block]]:
+    """Whole lines of a text file, about BLOCK_BYTES at a time (more where a line is longer)."""
+    if file.codec and not file.size:
+        raise PairityError(
+            f"{file.path}: broken {file.codec} file (it has no bytes). Make or fetch it again."
+        )
+    line = 0
+    try:
+        with pa.OSFile(str(file.path)) as raw:
+            parts = inflated_lines(raw, file.codec) if file.codec else plain_lines(raw)
+            for part in parts:
+                lines = part if line else without_mark(part, file.path)
+                if lines:
+                    yield raw.tell(), Block(str(file.path), "line", line, lines)
+                # Lines are short, so `bytes.count` would take longer, and hold the GIL.
+                line += int(np.count_nonzero(np.frombuffer(lines, np.uint8) == ord("\n")))
+    except (OSError, pa.ArrowException) as error:
+        ended = f", near line {line + 1}" if file.codec else ""
+        refuse_broken(file.path, file.codec or "text", error, ended)
+
+
+def plain_lines(raw: pa.NativeFile) -> Iterator[bytes]:
+    """The end of a block's last line is looked for first, so that the block is read as it is and never copied."""
+    start = 0
+    while True:
+        end = start + BLOCK_BYTES
+        raw.seek(end)
+        while more := raw.read(LINE_BYTES):
+            newline = more.find(b"\n") + 1
+            end += newline or len(more)
+            if newline:
+                break
+        raw.seek(start)
+        if lines := raw.read(end - start):
+            yield lines
+        if len(lines) < end - start:
+            return
+        start = end
+
+
+def inflated_lines(raw: pa.NativeFile, codec: str) -> Iterator[bytes]:
+    pieces: list[bytes] = []  # of a line not yet ended
+    stream = pa.CompressedInputStream(raw, codec)
+    while data := stream.read(BLOCK_BYTES):
+        if cut := data.rfind(b"\n") + 1:
+            yield b"".join([*pieces, data[:cut]])
+            pieces = []
+        pieces.append(data[cut:])
+    if rest := b"".join(pieces):
+        yield rest
+
+
+def without_mark(data: bytes, path: Path) -> bytes:
+    """The start of a file without the UTF-8 byte order mark; what is plainly no UTF-8 text is refused."""
+    for magic, what, fix in (
+        (b"\x1f\x8b", "gzip data", "name it .gz"),
+        (b"\x28\xb5\x2f\xfd", "zstd data", "name it .zst"),
+        (b"\xff\xfe", "UTF-16 text", "convert it to UTF-8"),
+        (b"\xfe\xff", "UTF-16 text", "convert it to UTF-8"),
+    ):
+        if data.startswith(magic):
+            raise PairityError(f"{path}, line 1: this is {what}, not UTF-8: {fix}.")
+    return data.removeprefix(b"\xef\xbb\xbf")
+
+
+TEXT_TYPES = (
+    pa.types.is_string,
+    pa.types.is_large_string,
+    pa.types.is_string_view,
+    pa.types.is_binary,
+    pa.types.is_large_binary,
+)
+
+
+def parquet_blocks(file: TextFile, text_column: str) -> Iterator[tuple[int, Block]]:
+    row = 0
+    try:
+        # Without checksums, which not every writer makes, damage inside a page may pass for other text.
+        with pq.ParquetFile(file.path, page_checksum_verification=True) as parquet:
+            schema = parquet.schema_arrow
+            if text_column not in schema.names:
+                refuse_column(str(file.path), text_column, schema.names)
+            kind = schema.field(text_column).type
+            if pa.types.is_dictionary(kind):
+                kind = kind.value_type
+            if not any(is_kind(kind) for is_kind in TEXT_TYPES):
+                raise PairityError(
+                    f"{file.path}: the column {text_column!r} holds {kind}, not text. {COLUMN_FIX}"
+                )
+            rows = parquet.metadata.num_rows
+            for batch in parquet.iter_batches(
+                rows_per_block(parquet, text_column), columns=[text_column], use_threads=False
+            ):
+                column = batch.column(0)
+                if pa.types.is_dictionary(column.type):
+                    column = column.dictionary_decode()
+                if column.null_count:
+                    missing = row + pc.index(pc.is_null(column), pa.scalar(True)).as_py()
+                    raise PairityError(
+                        f"{file.path}, row {missing + 1}: {text_column!r} is null. Remove such rows."
+                    )
+                texts = column.cast(pa.large_binary())
+                yield file.size * row // rows, Block(str(file.path), "row", row, texts=texts)
+                row += len(texts)
+    except (OSError, pa.ArrowException) as error:
+        refuse_broken(file.path, "Parquet", error, f", near row {row + 1}")
+
+
+def rows_per_block(parquet: Any, text_column: str) -> int:
+    """Rows that make about BLOCK_BYTES, from the sizes in the footer."""
+    metadata = parquet.metadata
+    size = 0
+    for group in range(metadata.num_row_groups):
+        chunks = (metadata.row_group(group).column(i) for i in range(metadata.num_columns))
+        size += sum(chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema == text_column)
+    return int(min(max(BLOCK_BYTES * metadata.num_rows // max(size, 1), 16), 1 << 16))
+
+
+def parse(block: Block, file: TextFile, text_column: str) -> Block:
+    """JSON lines to texts; other blocks are ready as they are."""
+    if file.kind != "jsonl" or block.lines is None:
+        return block
+    texts, numbers = jsonl.texts(block.lines, text_column, block.place)
+    first = None if numbers is None else [block.first + number for number in numbers]
+    return Block(block.where, "line", block.first, texts=texts, numbers=first)
+
+
+def iterable_blocks(language: str, lines: Iterable[object], text_column: str) -> Iterator[Block]:
+    """Lines from Python: strings, UTF-8 bytes, or records with a text column, as `datasets` gives."""
+    where = f"the lines given for {language!r}"
+    texts: list[bytes] = []
+    size = first = 0
+
+    def block() -> Block:
+        return Block(where, "item", first, texts=pa.array(texts, pa.large_binary()))
+
+    for index, item in enumerate(lines):
+        text = item_bytes(item, f"{where}, item {index + 1}", text_column)
+        texts.append(text)
+        size += len(text) + 16
+        if size >= BLOCK_BYTES:
+            yield block()
+            texts, size, first = [], 0, index + 1
+    if texts:
+        yield block()
+
+
+def item_bytes(item: object, place: str, text_column: str) -> bytes:
+    """One line as bytes without its line end, so that an open file may be given as well as a list."""
+    if isinstance(item, Mapping):
+        if text_column not in item:
+            refuse_column(place, text_column, map(str, item))
+        item = item[text_column]
+    if isinstance(item, str):
+        item = to_utf8(item)
+    if not isinstance(item, bytes):
+        raise PairityError(f"{place} is {type(item).__name__}, not a string.")
+    return item[:-1].removesuffix(b"\r") if item.endswith(b"\n") else item
+
+
+def no_text(part: TextInput, lines: int) -> str:
+    """The sentence about an input that is empty."""
+    blank = f"holds {lines} blank lines and nothing else" if lines else "is empty"
+    return (
+        f"no text for {part.language!r}: {part.origin} {blank}. Give it text, or leave {part.language} out."
+    )
+
+
+def not_utf8(place: str, column: int) -> str:
+    """The sentence about text in another encoding."""
+    return (
+        f"{place}: not UTF-8 (byte {column + 1}). Convert the text, or read it with errors='replace' "
+        "(--replace-invalid)."
+    )

@@ -1,0 +1,62 @@
+"""What SOURCEs turn into: the files or lines of each language, or counts made before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NoReturn
+
+from pairity.errors import PairityError
+
+Kind = Literal["txt", "jsonl", "parquet"]
+
+COUNTS_COLUMNS = ("language", "pretoken", "count")
+"""The columns of counts, in a file or in a table."""
+
+
+class AlreadyCounted:
+    """What holds counts instead of text: the values of the room after this one say so by this class."""
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """One file of texts: `kind` says how it is laid out, `codec` how it is compressed, if at all."""
+
+    path: Path
+    kind: Kind
+    codec: str | None
+    size: int
+
+
+@dataclass(frozen=True)
+class TextInput:
+    """The text of one language. `named`: the user named the language, it was not found in a folder."""
+
+    language: str
+    origin: str
+    named: bool
+    files: tuple[TextFile, ...] = ()
+    lines: Iterable[object] | None = None
+
+
+@dataclass(frozen=True)
+class CountsInput:
+    """Counts made before: a Parquet file, or an object (with `language` when it holds only that one)."""
+
+    origin: str
+    data: Any
+    language: str | None = None
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """SOURCEs with every name looked up, in the order of the languages."""
+
+    inputs: tuple[TextInput | CountsInput, ...]
+    notes: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+
+def refuse_broken(path: Path, kind: str, error: Exception, place: str = "") -> NoReturn:
+    raise PairityError(f"{path}{place}: broken {kind} file ({error}). Make or fetch it again.") from error
