@@ -19,13 +19,13 @@ from pairity.judging.scores import Scores
 from pairity.progress import Listener, Progress
 from pairity.reporting import report
 from pairity.tokenizer.tokenizer import Tokenizer
-from pairity.training.policy import Classical, Method, Parity
+from pairity.training.policy import Classical, Parity, Policy
 from pairity.training.training import train
 
 VOCAB_SIZE = 32_000
 TITLE = "Ordinary and parity-aware tokenizers in 25 languages"
 
-POLICIES: dict[str, Method] = {
+POLICIES: dict[str, Policy] = {
     "classical": Classical(),
     "parity": Parity(),
     "hybrid": Parity(global_merges=0.5),

@@ -145,6 +145,7 @@ def test_a_size_that_the_data_cannot_reach_is_a_warning(tmp_path):
     assert len(warnings) == 1
     assert "5,000" in warnings[0]
     assert f"{tokenizer.vocab_size:,}" in warnings[0]
+    assert warnings[0].startswith("warning: training stopped early")
 
 
 BAD_RUNS = {

@@ -12,7 +12,7 @@ from pairity.cli.options import command, config, cutting, output, several
 from pairity.cli.printing import print_notes, print_training, print_written
 from pairity.errors import PairityError
 from pairity.files import check_free
-from pairity.training.policy import Classical, Method, Parity
+from pairity.training.policy import Classical, Parity, Policy
 from pairity.training.training import train
 
 
@@ -163,7 +163,7 @@ def train_command(
     threads: int | None,
 ) -> None:
     """Train a tokenizer and save it as a folder for transformers, tokenizers and pairity."""
-    policy: Method = Classical()
+    policy: Policy = Classical()
     if method == "parity":
         targets = read_ratios(ratios) | parse_ratios(ratio)
         policy = Parity(

@@ -52,11 +52,16 @@ def resolve(sources: Any, languages: Iterable[str] | None = None) -> Resolved:
     """Find the languages in `sources`: a SOURCE or a sequence of them.
 
     With `languages` (those of train, when dev is read) others found in a folder are left out, and `left_out`
-    lists them; another one that was named one by one is an error.
+    lists them; another one that was named one by one is an error. What is resolved already is only chosen from.
 
     >>> resolve(["eng_Latn=a.txt", "more/"])  # doctest: +SKIP
     Resolved(inputs=(TextInput('eng_Latn', ...), TextInput('deu_Latn', ...)), ...)
     """
+    if isinstance(sources, Resolved):
+        if languages is None:
+            return sources
+        kept, others = keep_only(sources.inputs, list(languages))
+        return Resolved(tuple(kept), sources.notes, (*sources.left_out, *others))
     notes: list[str] = []
     inputs: list[TextInput | CountsInput] = []
     for source in as_sequence(sources):
