@@ -15,8 +15,9 @@ from importlib.metadata import version
 
 from pairity.counts.counts import Counts, count
 from pairity.errors import PairityError, PairityWarning
-from pairity.judging.evaluation import evaluate, tax
+from pairity.judging.evaluation import evaluate
 from pairity.judging.scores import Scores
+from pairity.judging.tax import tax
 from pairity.reporting import report
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.policy import Classical, Parity

@@ -18,10 +18,11 @@ from pairity.counts import counts as counting
 from pairity.errors import PairityError, PairityWarning
 from pairity.formats import export as exporting
 from pairity.formats import folder
-from pairity.judging.evaluation import evaluate, tax
+from pairity.judging.evaluation import evaluate
 from pairity.judging.metrics import gini
 from pairity.judging.opening import open_tokenizer
 from pairity.judging.scores import Scores
+from pairity.judging.tax import tax
 from pairity.progress import Progress
 from pairity.reporting import report
 from pairity.tokenizer import inspection

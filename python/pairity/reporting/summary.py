@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from pairity.errors import PairityError
-from pairity.judging.measurement import LEAK
-from pairity.judging.scores import Interval
+from pairity.judging.scores import LEAK, Interval
 from pairity.reporting.cells import Cell, Cells
 from pairity.reporting.numbers import SPACE, form_of, percent, write_interval
 
