@@ -1,16 +1,13 @@
-"""Tokenizers of every library behind one protocol: right ids, no special tokens, right bytes, clear
-refusals.
-"""
+"""Tokenizers of every library behind one protocol: right ids, no special tokens, right bytes, clear errors."""
 
 import base64
 import builtins
-import functools
+import hashlib
 import importlib
 import importlib.util
 import io
 import itertools
 import json
-import operator
 from pathlib import Path
 
 import numpy as np
@@ -26,8 +23,14 @@ from tokenizers import (
     trainers,
 )
 
+from pairity import train
 from pairity.errors import PairityError
-from pairity.judging.opening import TIKTOKEN_PATTERNS, HuggingFaceTokenizer, TokenizerLike, open_tokenizer
+from pairity.judging.huggingface import HuggingFaceTokenizer
+from pairity.judging.opening import open_tokenizer
+from pairity.judging.own import PairityTokenizer
+from pairity.judging.protocol import TokenizerLike, steered_by
+from pairity.judging.tiktoken import PUBLISHED_SIZES, TIKTOKEN_PATTERNS, read_ranks
+from small_tokenizers import SPECIALS, small
 
 LINES = ["Hello, world! Hello again.", "", "Straße mit 漢字 und 😀", "ab ab ab 12345", "  two  spaces "]
 CORPUS = ["Hello, world! Hello again.", "Straße mit 漢字 und 😀", "the quick brown fox", "ab ab ab 12345"] * 5
@@ -68,8 +71,9 @@ def wordpiece() -> Tokenizer:
     return tokenizer
 
 
-def write_ranks(path: Path) -> Path:
+def write_ranks(path: Path, more: int = 0) -> Path:
     tokens = [bytes([byte]) for byte in range(256)] + [b"ab", b" ab", b"He"]
+    tokens += [f"token {number}".encode() for number in range(more)]
     lines = [f"{base64.b64encode(token).decode()} {rank}" for rank, token in enumerate(tokens)]
     path.write_text("\n".join(lines) + "\n")
     return path
@@ -182,43 +186,50 @@ def test_names_before_a_spec(tmp_path: Path) -> None:
     assert open_tokenizer(inner) is inner
 
 
-class OwnStyle:
-    """What pairity's Tokenizer promises, in the smallest form."""
-
-    vocab_size = 256
-
-    def encode_batch(self, lines: list[str]) -> list[list[int]]:
-        return [list(line.encode()) for line in lines]
-
-    def decode_bytes(self, ids: list[int]) -> bytes:
-        return bytes(ids)
-
-    def pretokenize(self, text: str) -> list[str]:
-        return text.split()
-
-    def steered_by(self, lines: list[str]) -> bool:
-        return lines == ["abc"]
-
-
-class OwnArrays(OwnStyle):
-    def encode_batch(self, lines: list[str]):  # type: ignore[no-untyped-def, override]
-        rows = super().encode_batch(lines)
-        return np.array(functools.reduce(operator.iadd, rows, [])), np.cumsum([0, *map(len, rows)])
+def test_pairitys_own_tokenizer(tmp_path: Path) -> None:
+    own = small()
+    own.save(tmp_path / "own")
+    for spec, name in (
+        (own, "pairity"),
+        (tmp_path / "own", "own"),
+        (tmp_path / "own" / "tokenizer.json", "own"),
+    ):
+        opened = open_tokenizer(spec, threads=2)
+        assert isinstance(opened, PairityTokenizer)
+        assert (opened.name, opened.vocab_size) == (name, own.vocab_size)
+        for line, row in zip(LINES, rows(opened, LINES), strict=True):
+            assert row == own.encode(line)
+            assert opened.decode(row) == joined_bytes(opened, row) == line.encode()
+        assert opened.pretoken_counts(["ab ab!", ""]).tolist() == [3, 0]
+        assert [opened.token_bytes(token) for token in own.special_tokens.values()] == [None] * len(SPECIALS)
 
 
-@pytest.mark.parametrize("kind", [OwnStyle, OwnArrays])
-def test_pairitys_own_tokenizer(kind: type[OwnStyle]) -> None:
-    opened = open_tokenizer(kind(), name="own")
-    for line, row in zip(LINES, rows(opened, LINES), strict=True):
-        assert opened.decode(row) == joined_bytes(opened, row) == line.encode()
-    assert opened.steered_by(["abc"])  # type: ignore[attr-defined]
-    assert not opened.steered_by(["abcd"])  # type: ignore[attr-defined]
-    assert opened.pretoken_counts(["a b c", ""]).tolist() == [3, 0]  # type: ignore[attr-defined]
+def test_special_tokens_in_a_line_are_text_for_ours_as_for_the_exported_one() -> None:
+    own = small()
+    lines = [f"a{SPECIALS[0]}b", *SPECIALS, f"Straße {SPECIALS[1]}{SPECIALS[2]} 漢字"]
+    with pytest.raises(PairityError, match="special token"):
+        own.encode(lines[0])
+    ours, theirs = open_tokenizer(own), open_tokenizer(own.to_huggingface())
+    assert isinstance(ours, PairityTokenizer)
+    assert isinstance(theirs, HuggingFaceTokenizer)
+    assert rows(ours, lines) == rows(theirs, lines)
+    for line, row in zip(lines, rows(ours, lines), strict=True):
+        assert not set(row) & set(own.special_tokens.values())
+        assert ours.decode(row) == line.encode()
+
+
+def test_our_tokenizer_knows_the_text_that_steered_it() -> None:
+    train_text, dev_text = {"eng_Latn": ["abc abc", "ab ab"]}, {"eng_Latn": ["abc", "b a"]}
+    opened = open_tokenizer(train(train_text, dev=dev_text, vocab_size=258), name="steered")
+    for steered in (opened, open_tokenizer(opened, name="under another name")):
+        assert steered_by(steered, ["abc", "b a"])
+        assert not steered_by(steered, ["abc", "b c"])
 
 
 def test_tiktoken_file_and_its_pattern(tmp_path: Path) -> None:
     pytest.importorskip("tiktoken")
     path = write_ranks(tmp_path / "cl100k_small.tiktoken")
+    assert read_ranks(path)[b" ab"] == 257
     opened = open_tokenizer(path)
     assert (opened.name, opened.vocab_size) == ("cl100k_small", 259)
     for threads in (1, 2):
@@ -242,7 +253,7 @@ def test_tiktoken_files_that_cannot_be_used(tmp_path: Path) -> None:
     unknown = write_ranks(tmp_path / "ranks.tiktoken")
     with pytest.raises(PairityError, match=r"Add it: ranks.tiktoken@NAME with NAME one of o200k, cl100k"):
         open_tokenizer(unknown)
-    with pytest.raises(PairityError, match="refuses the pattern"):
+    with pytest.raises(PairityError, match=r"tiktoken refuses the pattern given for .*ranks\.tiktoken"):
         open_tokenizer(f"{unknown}@(")
     lines = unknown.read_text().splitlines()
     short = tmp_path / "short.tiktoken"
@@ -250,7 +261,7 @@ def test_tiktoken_files_that_cannot_be_used(tmp_path: Path) -> None:
     with pytest.raises(PairityError, match="no token for 56 of the 256 bytes"):
         open_tokenizer(f"{short}@gpt2")
     short.write_text("\n".join([*lines, "half"]))
-    with pytest.raises(PairityError, match="line 260: not a token"):
+    with pytest.raises(PairityError, match=r"short\.tiktoken, line 260: not a token in base64 and a rank"):
         open_tokenizer(f"{short}@gpt2")
 
 
@@ -272,15 +283,39 @@ def test_tiktoken_patterns_keep_all_text_and_marks_in_their_words() -> None:
     assert " हिन्दी" not in pieces["gpt2"]
 
 
-def test_tiktoken_by_name_without_a_network() -> None:
+def test_tiktoken_by_name_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("tiktoken")
-    if importlib.util.find_spec("litellm") is None:
-        pytest.skip("the package litellm, which carries the ranks, is not installed")
-    opened = open_tokenizer("tiktoken:o200k_base")
-    assert opened.vocab_size == 200_019
-    # Known ids of o200k_base.
-    assert rows(opened, ["hello world"]) == [[24912, 2375]]
-    assert rows(open_tokenizer("tiktoken:cl100k_base"), ["hello world"]) == [[15339, 1917]]
+    package = importlib.util.find_spec("litellm")
+    if package is None or not package.submodule_search_locations:
+        pytest.skip("the package litellm, which carries a cache of tiktoken, is not installed")
+    cache = Path(package.submodule_search_locations[0], "litellm_core_utils", "tokenizers")
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(cache))
+    # Known ids.
+    for name, size, ids in (("o200k", 200_019, [24912, 2375]), ("cl100k", 100_277, [15339, 1917])):
+        opened = open_tokenizer(f"tiktoken:{name}_base")
+        assert opened.vocab_size == size
+        assert rows(opened, ["hello world"]) == [ids]
+        # The cache is named by the SHA-1 of the address. A file of ranks has no special tokens in it.
+        address = f"https://openaipublic.blob.core.windows.net/encodings/{name}_base.tiktoken"
+        file = cache / hashlib.sha1(address.encode(), usedforsecurity=False).hexdigest()
+        again = open_tokenizer(f"{file}@{name}")
+        assert again.vocab_size == size
+        assert rows(again, LINES) == rows(opened, LINES)
+
+
+def test_sizes_of_published_encodings_are_those_of_tiktoken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("tiktoken")
+    public = pytest.importorskip("tiktoken_ext.openai_public")
+    monkeypatch.setattr(public, "load_tiktoken_bpe", lambda *_, **__: {})  # the ranks would need a network
+    for name in ("r50k", "p50k", "cl100k", "o200k"):
+        made_of = public.ENCODING_CONSTRUCTORS[f"{name}_base"]()
+        (size,) = [size for (known, _), size in PUBLISHED_SIZES.items() if known == name]
+        assert size == made_of.get("explicit_n_vocab", max(made_of["special_tokens"].values()) + 1)
+    ranks = write_ranks(tmp_path / "full", more=50_256 - 259)
+    assert open_tokenizer(f"{ranks}@r50k").vocab_size == 50_257
+    assert open_tokenizer(f"{ranks}@o200k").vocab_size == 50_256  # another file with o200k's pattern
 
 
 def test_tekken(tmp_path: Path) -> None:
@@ -338,7 +373,7 @@ def test_sentencepiece_file_that_is_none(tmp_path: Path) -> None:
     pytest.importorskip("sentencepiece")
     bad = tmp_path / "bad.model"
     bad.write_bytes(b"\x00\x01 no model")
-    with pytest.raises(PairityError, match="not a SentencePiece model"):
+    with pytest.raises(PairityError, match=r"bad\.model is not a SentencePiece model"):
         open_tokenizer(bad)
 
 
@@ -379,12 +414,26 @@ def test_objects_of_other_libraries_are_recognised(sentencepiece_model: Path, tm
     [
         ("no/such/folder", "no tokenizer at 'no/such/folder'"),
         ("sentencepiece:none.model", "no tokenizer at 'none.model'"),
-        (42, "cannot use a builtins.int"),
+        (42, "cannot use a builtins.int as a tokenizer"),
     ],
 )
 def test_specs_that_name_nothing(spec: object, message: str) -> None:
     with pytest.raises(PairityError, match=message):
         open_tokenizer(spec)
+
+
+def test_what_only_looks_like_our_tokenizer_is_not_guessed_at() -> None:
+    class Looks:
+        vocab_size = 256
+
+        def encode_batch(self, lines: list[str]) -> list[list[int]]:
+            return [list(line.encode()) for line in lines]
+
+        def decode_bytes(self, ids: list[int]) -> bytes:
+            return bytes(ids)
+
+    with pytest.raises(PairityError, match=r"cannot use a .*Looks as a tokenizer: it has no encode_lines"):
+        open_tokenizer(Looks())
 
 
 def test_files_and_folders_that_are_no_tokenizer(tmp_path: Path) -> None:
@@ -423,12 +472,12 @@ def test_a_missing_extra_names_the_line_that_installs_it(
     model.touch()
     with pytest.raises(PairityError) as caught:
         open_tokenizer(spec.format(model))
-    assert package in str(caught.value)
-    assert 'pip install "pairity[peers]"' in str(caught.value)
+    assert f"needs the package {package}, which is not installed" in str(caught.value)
+    assert "pip install 'pairity[peers]'" in str(caught.value)
 
 
 def test_nothing_is_imported_before_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
+    own, real = small(), builtins.__import__
 
     def watch(name: str, *rest: object, **more: object) -> object:
         assert name.partition(".")[0] not in {"tiktoken", "sentencepiece", "transformers"}
@@ -436,4 +485,4 @@ def test_nothing_is_imported_before_it_is_needed(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(builtins, "__import__", watch)
     open_tokenizer(byte_level())
-    open_tokenizer(OwnStyle())
+    open_tokenizer(own)

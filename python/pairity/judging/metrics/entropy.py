@@ -13,7 +13,9 @@ from pairity.judging.metrics.vocabulary import Frequencies
 
 
 def renyi_entropy(seen: Frequencies, alpha: float) -> float:
-    """H_a = log2(sum p^a) / (1 - a), in bits. a = 1: Shannon, -sum p log2 p. a = inf: min-entropy, -log2(max p)."""
+    """H = log2(sum p^alpha) / (1 - alpha), in bits; for alpha = 1 Shannon's -sum p log2 p, for alpha = inf the
+    min-entropy -log2(max p).
+    """
     if math.isnan(alpha) or alpha < 0:
         raise PairityError(f"the order of a Rényi entropy must be 0 or more, got {alpha}.")
     counts = np.asarray(seen.counts, dtype=np.float64)
@@ -33,12 +35,12 @@ def renyi_entropy(seen: Frequencies, alpha: float) -> float:
 
 
 def renyi_efficiency(seen: Frequencies, alpha: float) -> float:
-    """H_a / log2(|V|), with |V| the size of the whole vocabulary (Zouhar et al., 2023)."""
+    """H / log2(|V|), with |V| the size of the whole vocabulary (Zouhar et al., 2023)."""
     return renyi_entropy(seen, alpha) / math.log2(seen.vocab_size) if seen.vocab_size > 1 else math.nan
 
 
 def renyi_efficiency_paper(seen: Frequencies, alpha: float) -> float:
-    """H_a / log2(types): normalised by the types OBSERVED, as in the column "Rényi" of the paper's tables."""
+    """H / log2(types): normalised by the types OBSERVED, as in the column "Rényi" of the paper's tables."""
     return renyi_entropy(seen, alpha) / math.log2(seen.types) if seen.types > 1 else math.nan
 
 

@@ -60,7 +60,7 @@ def unknown_tokens(found: Utf8Integrity) -> Share:
 
 
 def split_characters(found: Utf8Integrity, width: int | None = None) -> Share:
-    """Characters cut by a token edge / characters; those of `width` bytes, or all."""
+    """Characters cut by a token edge / characters: all of them, or only those `width` bytes long."""
     chosen = slice(None) if width is None else slice(width - 1, width)
     split, characters = found.split_characters[chosen], found.characters[chosen]
     return Share(int(split.sum()), int(characters.sum()), nothing="the text has no such characters")
