@@ -9,6 +9,7 @@ import inspect
 import sys
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from pairity.judging.metrics import FAMILIES, METRICS
 from pairity.judging.metrics.metric import AnyMetric
@@ -38,9 +39,9 @@ resampled lines for every language and tokenizer.
 
 def formula(metric: AnyMetric) -> str:
     """The first paragraph of the function's docstring, in one line; with the arguments that the entry fixes."""
-    function, fixed = metric.function, {}
-    if isinstance(function, partial):
-        function, fixed = function.func, function.keywords
+    function: Any = metric.function
+    fixed = function.keywords if isinstance(function, partial) else {}
+    function = function.func if isinstance(function, partial) else function
     text = inspect.getdoc(function)
     if not text:
         raise SystemExit(

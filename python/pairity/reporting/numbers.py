@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pairity.judging.metrics import METRICS
 
 MINUS = "\N{MINUS SIGN}"
-SPACE = "\N{NARROW NO-BREAK SPACE}"
 
 
 @dataclass(frozen=True)
@@ -19,9 +18,9 @@ class Form:
     signed: bool = False
 
     def write(self, value: float) -> str:
-        """0.52134 as a percentage -> "52.1 %"; -0.5 signed -> "−0.50".
+        """0.52134 as a percentage -> "52.1%"; -0.5 signed -> "−0.50".
 
-        A value is never rounded to 0, and a share never to 100 %, when it is not: it gets more decimals then.
+        A value is never rounded to 0, and a share never to 100%, when it is not: it gets more decimals then.
         """
         scaled = value * 100 if self.percent else value
         decimals = self.decimals
@@ -30,7 +29,7 @@ class Form:
         text = f"{abs(scaled):,.{decimals}f}"
         below_zero = scaled < 0 and float(text.replace(",", "")) != 0
         sign = MINUS if below_zero else "+" if self.signed and scaled > 0 else ""
-        return f"{sign}{text}{SPACE}%" if self.percent else f"{sign}{text}"
+        return f"{sign}{text}%" if self.percent else f"{sign}{text}"
 
 
 def hides(value: float, rounded: float, percent: bool) -> bool:
@@ -54,5 +53,5 @@ def write_interval(metric: str, low: float | None, high: float | None) -> str:
 
 
 def percent(share: float, decimals: int = 0) -> str:
-    """The size of a share, without its sign: -0.52 -> "52 %"."""
+    """The size of a share, without its sign: -0.52 -> "52%"."""
     return Form(decimals, percent=True).write(abs(share))

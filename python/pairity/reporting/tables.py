@@ -10,7 +10,7 @@ from pairity.errors import PairityError
 from pairity.judging.metrics import METRICS
 from pairity.judging.scores import Scores
 from pairity.reporting.cells import PAPER_METRICS, Cell, Cells, short_title
-from pairity.reporting.numbers import MINUS, SPACE
+from pairity.reporting.numbers import MINUS
 from pairity.reporting.writing import write_whole
 
 LATEX = {
@@ -29,7 +29,6 @@ LATEX = {
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
     MINUS: "$-$",
-    SPACE: r"\,",
     "\N{EN DASH}": "--",
 }
 
@@ -137,5 +136,5 @@ def escape_latex(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Line feeds would break the row; the narrow space before a percent sign stays."""
+    """Line feeds would break the row."""
     return re.sub(r"[ \t\r\n\v\f]+", " ", text).strip(" ")
