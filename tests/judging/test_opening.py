@@ -1,13 +1,14 @@
 """Tokenizers of every library behind one protocol: right ids, no special tokens, right bytes, clear errors."""
 
 import base64
-import builtins
 import hashlib
 import importlib
 import importlib.util
 import io
 import itertools
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -207,7 +208,7 @@ def test_pairitys_own_tokenizer(tmp_path: Path) -> None:
 def test_special_tokens_in_a_line_are_text_for_ours_as_for_the_exported_one() -> None:
     own = small()
     lines = [f"a{SPECIALS[0]}b", *SPECIALS, f"Straße {SPECIALS[1]}{SPECIALS[2]} 漢字"]
-    with pytest.raises(PairityError, match="special token"):
+    with pytest.raises(PairityError, match=r'the text contains the special token "<\|endoftext\|>"'):
         own.encode(lines[0])
     ours, theirs = open_tokenizer(own), open_tokenizer(own.to_huggingface())
     assert isinstance(ours, PairityTokenizer)
@@ -476,13 +477,15 @@ def test_a_missing_extra_names_the_line_that_installs_it(
     assert "pip install 'pairity[peers]'" in str(caught.value)
 
 
-def test_nothing_is_imported_before_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    own, real = small(), builtins.__import__
-
-    def watch(name: str, *rest: object, **more: object) -> object:
-        assert name.partition(".")[0] not in {"tiktoken", "sentencepiece", "transformers"}
-        return real(name, *rest, **more)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(builtins, "__import__", watch)
-    open_tokenizer(byte_level())
-    open_tokenizer(own)
+def test_nothing_is_imported_before_it_is_needed(tmp_path: Path) -> None:
+    byte_level().save(str(tmp_path / "tokenizer.json"))
+    small().save(tmp_path / "own")
+    program = (
+        "import sys\n"
+        "from pairity.judging.opening import open_tokenizer\n"
+        f"for place in ({str(tmp_path)!r}, {str(tmp_path / 'own')!r}):\n"
+        "    open_tokenizer(place).encode_lines(['a line'])\n"
+        "print(sorted({'tiktoken', 'sentencepiece', 'transformers'} & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

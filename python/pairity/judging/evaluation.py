@@ -73,7 +73,15 @@ def evaluate(
     if baseline is not None and baseline not in opened:
         raise PairityError(f"the baseline {baseline!r} is not one of the tokenizers: {', '.join(opened)}.")
     texts = read_lines(data, languages)
-    check_texts(texts, parallel)
+    if not texts:
+        raise PairityError("there is no text to evaluate on: no language was chosen.")
+    if parallel:
+        check_parallel(
+            {code: len(lines) for code, lines in texts.items()},
+            what="the data",
+            fix="Align the files, leave those languages out, or pass parallel=False to go on without comparing "
+            "lines across languages.",
+        )
     gold = {} if morph is None else gold_words(morph, texts)
     units = {code: count_units(lines, code) for code, lines in texts.items()}
     judged = {
@@ -237,20 +245,3 @@ def read_lines(source: Any, languages: Sequence[str] | None = None) -> dict[str,
         source = {code: source[code] for code in languages}
     texts = read_texts(source, languages=languages)
     return {code: texts[code] for code in languages}
-
-
-def check_texts(texts: Mapping[str, list[str]], parallel: bool) -> None:
-    if not texts:
-        raise PairityError("there is no text to evaluate on: the data holds no language.")
-    empty = [code for code, lines in texts.items() if not any(lines)]
-    if empty:
-        raise PairityError(
-            f"no text for {', '.join(map(repr, empty))}: all lines are empty. Fill or remove it."
-        )
-    if parallel:
-        check_parallel(
-            {code: len(lines) for code, lines in texts.items()},
-            what="the data",
-            fix="Align the files, leave those languages out, or pass parallel=False to go on without comparing "
-            "lines across languages.",
-        )

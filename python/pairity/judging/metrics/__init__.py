@@ -7,7 +7,7 @@
     lines         round trip, failures               of `Lines`
     morphology    MorphScore                         of a `MorphScore`
 
-METRICS holds all entries by name, in the order in which tables show them. To add a metric, write a function
+METRICS holds all entries by name, in the order of the tables. To add a metric, write a function
 and add an entry to the list below it.
 """
 

@@ -29,6 +29,7 @@ class Metric(Generic[Inputs, Value]):
     name            in the score table and in `evaluate(metrics=[...])`
     family          what it is asked for together with
     function        computes it; its docstring starts with the formula
+    unit            in the score table; empty for a pure number
     better          which way is better
     title           what it is, in one line
     short_title     the head of a column or the name of a row
