@@ -1,6 +1,5 @@
 """Every metric against a computation of another kind, hand-made cases, and the properties it must have."""
 
-import csv
 import doctest
 import importlib.util
 import itertools
@@ -9,8 +8,6 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,8 +15,7 @@ from scipy import integrate, stats
 
 from pairity.errors import PairityError
 from pairity.judging import metrics as catalogue
-from pairity.judging.metrics import FAMILIES, METRICS, bootstrap, fairness, morphology
-from pairity.judging.metrics.bootstrap import Bootstrap, interval
+from pairity.judging.metrics import FAMILIES, METRICS, fairness, morphology
 from pairity.judging.metrics.compression import (
     bits_per_byte,
     compression_rate_line,
@@ -40,7 +36,6 @@ from pairity.judging.metrics.fairness import (
     worst_best,
     worst_language,
 )
-from pairity.judging.metrics.gold import MorphWord, read_morph, read_morph_file
 from pairity.judging.metrics.integrity import (
     split_characters,
     unknown_tokens,
@@ -48,7 +43,6 @@ from pairity.judging.metrics.integrity import (
     whole_character_tokens,
 )
 from pairity.judging.metrics.lines import Lines, comes_back, failed_lines, round_trip
-from pairity.judging.metrics.morphology import MorphScore, macro, morph_score, word_scores
 from pairity.judging.metrics.sums import Sums, line_table
 from pairity.judging.metrics.units import Units, count_units
 from pairity.judging.metrics.vocabulary import (
@@ -59,35 +53,12 @@ from pairity.judging.metrics.vocabulary import (
 )
 
 settings.register_profile("patient", deadline=None)  # a busy machine is no error
+
 settings.load_profile("patient")
 
 costs = st.lists(st.floats(0.5, 1e4), min_size=2, max_size=40)
+
 counts = st.lists(st.integers(1, 10_000), min_size=1, max_size=60)
-
-
-class Pieces:
-    """A tokenizer that cuts every line at the places a test asks for: the cut marks are part of its table."""
-
-    name = "pieces"
-    vocab_size = 1000
-
-    def __init__(self, table: dict[str, list[bytes | None]]) -> None:
-        self.table = table
-        self.ids: dict[bytes | None, int] = {}
-
-    def encode_lines(self, lines):  # type: ignore[no-untyped-def]
-        rows = [[self.ids.setdefault(p, len(self.ids)) for p in self.table[line]] for line in lines]
-        offsets = np.cumsum([0, *map(len, rows)])
-        return np.array([token for row in rows for token in row], dtype=np.uint32), offsets
-
-    def token_bytes(self, token: int) -> bytes | None:
-        return list(self.ids)[token]
-
-    def decode(self, ids):  # type: ignore[no-untyped-def]
-        return b"".join(self.token_bytes(token) or b"" for token in ids)
-
-
-# ------------------------------------------------------------------------------------------- fairness
 
 
 def gini_by_pairs(values: list[float]) -> float:
@@ -160,9 +131,6 @@ def test_worst_best_premium_and_change() -> None:
     assert float(change_worst([18.0, 50.0], [20.0, 40.0])) == pytest.approx(0.25)
 
 
-# ---------------------------------------------------------------------------------------- compression
-
-
 def summed(tokens: list[int], words: list[int], pretokens: list[int] | None = None) -> Sums:
     """Sums over lines with these numbers of tokens, words (however they are cut) and pre-tokens."""
     units = Units(*(np.array(words, dtype=np.int64) for _ in range(4)))
@@ -216,9 +184,6 @@ def test_units_of_scripts_with_combining_marks() -> None:
         count_units(["fine", "\ud800"], "tam_Taml")
 
 
-# --------------------------------------------------------------------------- vocabulary and entropy
-
-
 @given(counts, st.integers(60, 500))
 def test_vocabulary_metrics_against_a_plain_loop(frequencies: list[int], size: int) -> None:
     tokens = [token for token, count in enumerate(frequencies) for _ in range(count)][:20_000]
@@ -268,9 +233,6 @@ def test_entropy_of_equal_counts_is_the_logarithm_for_every_order() -> None:
     assert math.isnan(renyi_entropy(Frequencies([], 1024), 2))
     with pytest.raises(PairityError, match="the order of a Rényi entropy must be 0 or more, got -1"):
         renyi_entropy(Frequencies([1], 1024), -1)
-
-
-# ------------------------------------------------------------------------------------------ integrity
 
 
 def cut(text: bytes, places: set[int]) -> list[bytes]:
@@ -336,180 +298,6 @@ def test_round_trip_of_text_and_of_bytes() -> None:
     assert round_trip(became) == pytest.approx(2 / 3)
     assert failed_lines(became) == 1
     assert math.isnan(round_trip(Lines(failed=became.failed, came_back=None)))
-
-
-# ----------------------------------------------------------------------------------------- MorphScore
-
-
-@pytest.mark.parametrize(
-    ("parts", "tokens", "expected"),
-    [
-        ("light|ed", "light|ed", (1, 1 / 2, 1)),
-        ("light|ed", "lig|ht|ed", (1, 1 / 3, 1 / 2)),
-        ("light|ed", "ligh|ted", (0, 0, 0)),
-        ("light|ed", "lighted", (1, 1, 1)),
-        ("un|light|ed", "un|light|ed", (1, 2 / 3, 1)),
-        ("un|light|ed", "un|lighted", (0.5, 1 / 2, 1)),
-        ("un|light|ed", "u|n|lighted", (0.5, 1 / 3, 1 / 2)),
-        ("un|light|ed", "unl|ighted", (0, 0, 0)),
-        ("light", "lig|ht", None),
-        ("light", "light", (1, 1, 1)),
-    ],
-)
-def test_word_scores_by_the_rules(parts: str, tokens: str, expected: tuple[float, ...] | None) -> None:
-    found = word_scores(parts.split("|"), [token.encode() for token in tokens.split("|")])
-    assert found == (None if expected is None else pytest.approx(expected))
-
-
-WORDS = [
-    MorphWord("lighted", ("light", "ed"), 3.0),
-    MorphWord("cats", ("cat", "s"), 1.0),
-    MorphWord("dogs", ("dog", "s"), 2.0),
-]
-CUTS: dict[str, list[bytes | None]] = {
-    "lighted": [b"light", b"ed"],
-    "cats": [b"cats"],
-    "dogs": [b"do", b"gs"],
-}
-
-
-def test_morph_score_conventions_and_weights() -> None:
-    own = morph_score(WORDS, Pieces(CUTS))
-    assert (own.recall, own.precision, own.precision_corrected) == pytest.approx((3 / 5, 1.5 / 5, 3 / 5))
-    assert (own.words, own.single_token_words, own.skipped_words) == (2, 1, 0)
-    paper = morph_score(WORDS, Pieces(CUTS), exclude_single_token=False, weighted=False)
-    assert (paper.recall, paper.precision) == pytest.approx((2 / 3, 1.5 / 3))
-    assert paper.words == 3
-
-
-def test_morph_boundaries_inside_a_character_hit_nothing() -> None:
-    words = [MorphWord("éa", ("é", "a"))]
-    assert morph_score(words, Pieces({"éa": [b"\xc3", b"\xa9a"]})).recall == 0
-    assert morph_score(words, Pieces({"éa": [b"\xc3", b"\xa9", b"a"]})).recall == 1
-
-
-def test_morph_aligns_what_tokenizers_do_to_words() -> None:
-    words = [MorphWord("Cats", ("Cat", "s"))]
-    for pieces in ([b" Cat", b"s"], [b" ", b"Cat", b"s"], [b"cat", b"s"]):  # a space in front; lower case
-        found = morph_score(words, Pieces({"Cats": list(pieces)}))
-        assert (found.recall, found.precision) == (1, 0.5), pieces
-    for pieces in ([None], [b"C", b"s"], [b"\xff", b"Cats"]):  # unknown; letters lost
-        found = morph_score(words, Pieces({"Cats": list(pieces)}))
-        assert found.skipped_words == 1, pieces
-        assert math.isnan(found.recall), pieces
-
-
-def test_morph_macro_is_the_unweighted_mean_over_languages_with_data() -> None:
-    one = MorphScore(0.5, 0.25, 0.5, 10, 0, 0)
-    two = MorphScore(1.0, 0.75, 1.0, 1000, 0, 2)
-    empty = MorphScore(math.nan, math.nan, math.nan, 0, 5, 0)
-    found = macro([one, two, empty])
-    assert (found.recall, found.precision, found.words, found.skipped_words) == (0.75, 0.5, 1010, 2)
-    assert math.isnan(macro([empty]).recall)
-
-
-def write_csv(path: Path, rows: list[dict[str, str]]) -> Path:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
-
-
-def test_read_morph_both_layouts(tmp_path: Path) -> None:
-    v1 = [
-        {"": "0", "full_word": "lighted", "pt1": "light", "rest": "ed"},
-        {"": "1", "full_word": "x", "pt1": "渡", "rest": "ら"},
-        {"": "2", "full_word": "one", "pt1": "one", "rest": ""},
-    ]
-    v2 = {"wordform": "Unlighted", "stem": "light", "preceding_part": "un", "following_part": "ed"}
-    write_csv(tmp_path / "english_morph_data.csv", v1)
-    write_csv(tmp_path / "tur_Latn.csv", [v2 | {"word_freq_norm": "0.25"}])
-    pq.write_table(
-        pa.Table.from_pylist([v2 | {"preceding_part": None, "wordform": "lighted"}]),
-        tmp_path / "zulu_data.parquet",
-    )
-    found = read_morph(tmp_path)
-    assert found["eng_Latn"] == [
-        MorphWord("lighted", ("light", "ed")),
-        MorphWord("one", ("one",)),
-    ]
-    assert found["tur_Latn"] == [MorphWord("Unlighted", ("un", "light", "ed"), 0.25)]
-    assert found["zul_Latn"] == [MorphWord("lighted", ("light", "ed"))]
-    assert read_morph({"eng_Latn": tmp_path / "english_morph_data.csv"})["eng_Latn"] == found["eng_Latn"]
-
-
-def test_read_morph_refuses_what_it_cannot_read(tmp_path: Path) -> None:
-    with pytest.raises(
-        PairityError, match=r"no MorphScore data in .*: it needs a folder with one \.csv or \.parquet"
-    ):
-        read_morph(tmp_path)
-    bad = write_csv(tmp_path / "eng_Latn.csv", [{"word": "a", "cut": "b"}])
-    with pytest.raises(PairityError, match=r"eng_Latn\.csv: this is not MorphScore data.* it has cut, word"):
-        read_morph_file(bad)
-    with pytest.raises(PairityError, match="no row whose parts"):
-        read_morph_file(write_csv(bad, [{"full_word": "abc", "pt1": "x", "rest": "y"}]))
-    row = {"wordform": "ab", "stem": "a", "preceding_part": "", "following_part": "b", "frequency": "often"}
-    with pytest.raises(PairityError, match="'often' is not a number"):
-        read_morph_file(write_csv(bad, [row]))
-    write_csv(tmp_path / "klingon_morph_data.csv", [{"full_word": "ab", "pt1": "a", "rest": "b"}])
-    write_csv(bad, [{"full_word": "ab", "pt1": "a", "rest": "b"}])
-    with pytest.raises(PairityError, match="which language is this"):
-        read_morph(tmp_path)
-
-
-def test_read_morph_of_all_languages(shared: Path) -> None:
-    found = read_morph(shared / "data" / "morph")
-    assert len(found) == 22
-    assert len(found["eng_Latn"]) == 2000
-    assert len(found["guj_Gujr"]) == 547 - 191  # rows that were shifted against each other in that file
-
-
-# ------------------------------------------------------------------------------------------ bootstrap
-
-
-def test_bootstrap_sums_against_a_plain_loop() -> None:
-    columns = np.random.default_rng(1).integers(0, 50, (13, 3)).astype(float)
-    found = Bootstrap(20, seed=7).sums(columns)
-    assert found.shape == (21, 3)
-    assert found[0].tolist() == columns.sum(axis=0).tolist()
-    draws = np.random.default_rng([7, 0])
-    for row in found[1:]:
-        lines = draws.integers(13, size=13).tolist()
-        assert row.tolist() == [sum(columns[line, c] for line in lines) for c in range(3)]
-
-
-def test_bootstrap_is_the_same_for_every_block_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    columns = np.arange(40.0).reshape(20, 2)
-    whole = Bootstrap(50, seed=3).sums(columns)
-    monkeypatch.setattr(bootstrap, "BLOCK_BYTES", 20 * 8 * 3)
-    drawing = Bootstrap(50, seed=3)
-    assert np.array_equal(drawing.sums(columns), whole)
-    assert np.array_equal(drawing.sums(columns), whole)  # a second call sees the same lines
-    assert not np.array_equal(drawing.sums(columns, stream=1)[1:], whole[1:])
-
-
-def test_interval_of_a_mean_matches_the_normal_approximation() -> None:
-    values = np.random.default_rng(0).normal(100, 10, 2000)
-    sums = Bootstrap(2000, seed=0).sums(np.stack([values, np.ones(2000)], axis=1))
-    value, low, high = interval(sums[:, 0] / sums[:, 1])
-    error = values.std() / math.sqrt(2000)
-    assert float(value) == pytest.approx(values.mean())
-    assert [float(low), float(high)] == pytest.approx(
-        [value - 1.96 * error, value + 1.96 * error], abs=0.1 * error
-    )
-
-
-def test_no_resamples_no_interval() -> None:
-    value, low, high = interval(Bootstrap(0, seed=0).sums(np.ones((4, 1))))
-    assert value.tolist() == [4]
-    assert np.isnan(low).all()
-    assert np.isnan(high).all()
-    with pytest.raises(PairityError, match="resamples must be 0 \\(no intervals\\) or more, got -1"):
-        Bootstrap(-1, seed=0)
-
-
-# ------------------------------------------------------------------------------------------ catalogue
 
 
 def test_no_two_entries_share_a_name_or_a_title() -> None:
