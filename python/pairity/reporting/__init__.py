@@ -1,6 +1,6 @@
 """From scores to what people read: one page, figures, and tables for papers. Reads the score table only."""
 
-from pairity.reporting.charts import export_figures
+from pairity.reporting.pictures import export_figures
 from pairity.reporting.page import report
 from pairity.reporting.tables import latex, markdown, write_tables
 
