@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pairity.reporting.writing import write_whole
 
 from pairity.errors import PairityError
 from pairity.judging.evaluation import Scores
@@ -25,7 +26,6 @@ from pairity.reporting.page import LANGUAGE_METRICS
 from pairity.reporting.race import race, trace_of
 from pairity.reporting.sentences import cut, read_sentences, show_tokens
 from pairity.reporting.summary import difference_rows, summary
-from pairity.reporting.writing import write_whole
 from report_scores import ODD_NAMES, TEXTS, folder_with_trace, scores, tokenizers, trace_table
 
 

@@ -67,6 +67,9 @@ const pairity = (() => {
     return found;
   }
 
+  let leaveCurrent = null;
+  document.addEventListener("pointerdown", (event) => { if (!event.target.closest(".plot")) leaveCurrent?.(); });
+
   /* Hover and touch show the nearest mark; with the focus on the figure, arrow keys walk along its marks. */
   function interact(figure, drawing) {
     const ring = svg("circle", { class: "ring", r: 8, visibility: "hidden" });
@@ -74,11 +77,15 @@ const pairity = (() => {
     let marks = [], at = -1, lit = null;
     const zoom = () => drawing.getBoundingClientRect().width / drawing.viewBox.baseVal.width;
     const light = (line) => {
+      if (line === lit) return;
       lit?.classList.remove("lit");
       lit = line;
       lit?.classList.add("lit");
+      lit?.parentNode.append(lit);  /* to the front */
     };
     const point = (index) => {
+      if (leaveCurrent !== leave) leaveCurrent?.();
+      leaveCurrent = leave;
       at = index;
       const mark = marks[at], { title, body } = label(figure, mark.row);
       ring.setAttribute("cx", mark.x); ring.setAttribute("cy", mark.y); ring.setAttribute("visibility", "visible");
@@ -88,7 +95,13 @@ const pairity = (() => {
         return [box.left + mark.x * zoom(), box.top + mark.y * zoom()];
       });
     };
-    const leave = () => { ring.setAttribute("visibility", "hidden"); light(null); hideTip(); };
+    const leave = () => {
+      if (leaveCurrent !== leave) return;  /* the tooltip is another figure's by now */
+      leaveCurrent = null;
+      ring.setAttribute("visibility", "hidden");
+      light(null);
+      hideTip();
+    };
     const look = () => { if (!marks.length) marks = marksOf(figure, drawing); return marks.length; };
     const nearest = (event) => {
       if (!look()) return;
@@ -98,7 +111,9 @@ const pairity = (() => {
       if (distance > 60 ** 2) leave(); else point(best);
     };
     for (const name of ["pointermove", "pointerdown"]) drawing.addEventListener(name, nearest);
-    for (const name of ["pointerleave", "blur"]) drawing.addEventListener(name, leave);
+    /* A finger that is lifted leaves too, but the tooltip is to stay until the next touch. */
+    drawing.addEventListener("pointerleave", (event) => { if (event.pointerType !== "touch") leave(); });
+    drawing.addEventListener("blur", leave);
     drawing.addEventListener("focus", () => { if (drawing.matches(":focus-visible") && look()) point(Math.max(0, at)); });
     drawing.addEventListener("keydown", (event) => {
       if (event.key === "Escape") return leave();

@@ -1,4 +1,4 @@
-"""Where labels, ticks and crowded dots go, in pixels: computed once, so that every output has them alike."""
+"""Where labels, ticks and crowded dots go, in pixels: computed once, the same in every output."""
 
 from __future__ import annotations
 
@@ -8,42 +8,35 @@ from collections.abc import Sequence
 
 Box = tuple[float, float, float, float]
 """Left, right, top, bottom."""
-Point = tuple[float, float]
+
+# About the size of a letter, a line of text and a dot.
 LETTER = 7.0
-"""About the width of a letter."""
 LINE = 14.0
-"""About the height of a line of text."""
 DOT = 8.0
-"""About the height of a dot."""
 
 
 def printable(text: str, length: int = 60) -> str:
     """A free text as a label: one line without control characters, cut where it is too long."""
-    kept = (
-        " " if mark.isspace() else mark
-        for mark in text
-        if mark.isspace() or unicodedata.category(mark) not in ("Cc", "Cs")
-    )
-    plain = " ".join("".join(kept).split())
+    plain = "".join(mark for mark in " ".join(text.split()) if unicodedata.category(mark) not in ("Cc", "Cs"))
     return plain if len(plain) <= length else plain[: length - 1].rstrip() + "…"
 
 
 def beside(
-    texts: Sequence[str], points: Sequence[Point], size: Point, lines: Sequence[Box] = ()
+    names: Sequence[tuple[str, float, float]], size: tuple[float, float], lines: Sequence[Box] = ()
 ) -> list[tuple[str, float, float]]:
-    """Alignment and place of a name beside each point.
+    """Where the name of each point goes: alignment and place.
 
-    Of the places around a point the nearest that covers neither a point nor another name, nor a line where
-    that can be had too.
+    Of the places around the point it is the nearest that covers neither a point nor another name, and that
+    crosses no line, if there is such a place.
     """
-    taken = [(x - 8, x + 8, y - 7, y + 7) for x, y in points]
+    taken = [(x - DOT, x + DOT, y - DOT, y + DOT) for _, x, y in names]
     found = []
-    for text, (x, y) in zip(texts, points, strict=True):
-        long = len(text) * LETTER
+    for name, x, y in names:
+        long = len(name) * LETTER
         places = []
         for down in (-10, 20, -24, 34, -38, 48):
             for align, start, left in (("left", x + 4, x + 4), ("right", x - 4, x - 4 - long)):
-                box = (left, left + long, y + down - 11, y + down + 3)
+                box = (left, left + long, y + down - 11, y + down + 2)
                 outside = box[0] < 0 or box[1] > size[0] or box[2] < 0 or box[3] > size[1]
                 covers = sum(overlap(box, other) for other in taken)
                 crosses = sum(overlap(box, line) for line in lines)
@@ -59,7 +52,7 @@ def overlap(one: Box, other: Box) -> bool:
 
 
 def clear_of_each_other(heights: Sequence[float]) -> list[float]:
-    """The heights of two labels, moved apart where they would touch."""
+    """The heights of one or two labels, moved apart where they would touch."""
     if len(heights) < 2 or abs(heights[0] - heights[1]) >= LINE:
         return list(heights)
     middle = sum(heights) / 2
@@ -72,10 +65,9 @@ def sideways(heights: Sequence[float], step: float, most: float) -> list[float]:
     >>> sideways([10, 11, 12, 40], step=8, most=20)
     [0, -8, 8, 0]
     """
-    shifts: list[float] = [0]
-    while abs(shifts[-1]) + step <= most:
-        shifts += [-abs(shifts[-1]) - step, abs(shifts[-1]) + step]
-    placed: list[Point] = []
+    steps = range(1, int(most / step) + 1)
+    shifts = [0, *(side * count * step for count in steps for side in (-1, 1))]
+    placed: list[tuple[float, float]] = []
     for height in heights:
         taken = [shift for other, shift in placed if abs(other - height) < DOT]
         placed.append((height, next((shift for shift in shifts if shift not in taken), 0)))
@@ -83,17 +75,16 @@ def sideways(heights: Sequence[float], step: float, most: float) -> list[float]:
 
 
 def log_ticks(low: float, high: float, most: float) -> list[float]:
-    """Round numbers between two ends of a logarithmic axis, at most about `most` of them.
+    """Round numbers between the ends of a logarithmic axis, about `most` of them at the most.
 
     >>> log_ticks(300, 20_000, 8)
     [500, 1000, 2000, 5000, 10000, 20000]
     """
-    for leads in ((1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1,)):
-        if len(leads) == 6 and high / low >= 20:
-            continue
-        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-        found = [float(f"{lead}e{power}") for power in powers for lead in leads]
-        found = [int(value) if value == int(value) else value for value in found if low <= value <= high]
-        if len(found) <= most or len(leads) == 1:
-            return found
-    return []
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    dense = [] if high / low >= 20 else [(1, 1.5, 2, 3, 5, 7)]
+    for leads in (*dense, (1, 2, 5), (1,)):
+        found = [lead * 10.0**power for power in powers for lead in leads]
+        found = [int(value) if value >= 10 else round(value, 9) for value in found if low <= value <= high]
+        if len(found) <= most:
+            break
+    return found

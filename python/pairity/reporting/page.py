@@ -19,8 +19,8 @@ from pairity.judging.opening import open_tokenizer
 from pairity.judging.scores import Scores
 from pairity.languages import language as facts
 from pairity.reporting.cells import MAIN_METRICS, OF_BASELINE, Cell, Cells, short_title
-from pairity.reporting.drawing import Look
 from pairity.reporting.figures import Figure, figures
+from pairity.reporting.look import Look
 from pairity.reporting.numbers import write, write_interval
 from pairity.reporting.pictures import export_figures, for_page
 from pairity.reporting.race import Race, race, trace_of

@@ -17,10 +17,12 @@ from pairity.extras import load_extra
 from pairity.files import write_file
 from pairity.judging.scores import Scores
 from pairity.reporting.cells import Cells
-from pairity.reporting.drawing import PALETTE, Look, Spec, draw
+from pairity.reporting.drawing import draw
 from pairity.reporting.figures import Figure, figures
 from pairity.reporting.labels import printable
+from pairity.reporting.look import PALETTE, Look
 from pairity.reporting.race import race, trace_of
+from pairity.reporting.vega import Spec
 
 FILE_WIDTH = 640
 PAGE_WIDTHS = {"wide": 840, "narrow": 350}
@@ -28,6 +30,26 @@ PAGE_WIDTHS = {"wide": 840, "narrow": 350}
 SMALL_WIDTHS = {"tradeoff": 440, "lorenz": 360}
 """These stand side by side on a screen, and fit a phone as they are."""
 PIXELS_PER_POINT = 2
+
+STYLE: Spec = {
+    "font": "sans-serif",
+    "view": {"stroke": None},
+    "text": {"fontSize": 12},
+    "rule": {"strokeWidth": 1.5},
+    "header": {"labelFontSize": 12, "labelColor": PALETTE["ink"], "labelAnchor": "start", "labelPadding": 4},
+    "axis": {
+        "domain": False,
+        "ticks": False,
+        "gridColor": PALETTE["line"],
+        "labelColor": PALETTE["soft"],
+        "labelFontSize": 12,
+        "labelPadding": 6,
+        "titleColor": PALETTE["soft"],
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+    },
+}
 
 SVG = "{http://www.w3.org/2000/svg}"
 KEY = re.compile(r"(\d*),(\d*)")
@@ -56,11 +78,8 @@ def export_figures(
     for figure in figures(cells, races):
         if figure.missing:
             continue
-        svg = tidied(
-            convert.vegalite_to_svg(
-                with_title(draw(figure, look, SMALL_WIDTHS.get(figure.name, FILE_WIDTH)), figure)
-            )
-        )
+        spec = draw(figure, look, SMALL_WIDTHS.get(figure.name, FILE_WIDTH))
+        svg = tidied(convert.vegalite_to_svg({**spec, **alone(figure)}))
         contents = {
             "csv": csv(figure),
             "svg": svg,
@@ -78,46 +97,35 @@ def for_page(figure: Figure, look: Look) -> list[str]:
     """The figure as SVG elements: one, or one for wide and one for narrow screens."""
     convert = load_extra("vl_convert", "a report")
     small = SMALL_WIDTHS.get(figure.name)
-    drawings = []
-    for kind, width in ({"only": small} if small else PAGE_WIDTHS).items():
-        spec = {**draw(figure, look, width), "config": config(legend={"disable": True}), "background": None}
-        drawings.append(
-            inlined(convert.vegalite_to_svg({**spec, "padding": 2}), kind, printable(figure.title, 200))
-        )
-    return drawings
+    inside = {"config": {**STYLE, "legend": {"disable": True}}, "background": None, "padding": 2}
+    title = f"{printable(figure.title, 200)}. The arrow keys step through the marks."
+    return [
+        inlined(convert.vegalite_to_svg({**draw(figure, look, width), **inside}), kind, title)
+        for kind, width in ({"small": small} if small else PAGE_WIDTHS).items()
+    ]
 
 
-def config(**options: Any) -> Spec:
-    text = {
-        "labelColor": PALETTE["soft"],
-        "titleColor": PALETTE["soft"],
+def alone(figure: Figure) -> Spec:
+    """What a figure needs that stands alone: white ground, a title and a legend."""
+    text = printable(f"{figure.title}: {figure.of}" if figure.of else figure.title, 90)
+    legend = {
+        "title": None,
+        "orient": "top",
+        "columns": 4,
+        "offset": 30,
+        "labelLimit": 130,
         "labelFontSize": 12,
-        "titleFontSize": 12,
+        "labelColor": PALETTE["ink"],
+        "symbolSize": 500 if figure.name == "lorenz" else 80,  # lines are told apart by their dashes
+        "symbolOpacity": 1,
     }
+    title = {"text": text, "anchor": "start", "fontSize": 14, "fontWeight": 600, "color": PALETTE["ink"]}
     return {
-        "font": "sans-serif",
-        "view": {"stroke": None},
-        "text": {"fontSize": 12},
-        "axis": {**text, "gridColor": PALETTE["line"], "domain": False, "ticks": False, "titleFontWeight": "normal",
-                 "titlePadding": 8, "labelPadding": 6},
-        "header": {"labelFontSize": 12},
-        **options,
-    }  # fmt: skip
-
-
-def with_title(spec: Spec, figure: Figure) -> Spec:
-    """A figure that stands alone: on white, with its title and a legend."""
-    title = printable(f"{figure.title}: {figure.of}" if figure.of else figure.title, 90)
-    legend = {"title": None, "orient": "top", "columns": 4, "labelLimit": 130, "labelFontSize": 12,
-              "labelColor": PALETTE["ink"], "symbolSize": 500 if figure.name == "lorenz" else 80, "symbolOpacity": 1, "offset": 30}  # fmt: skip
-    return {
-        **spec,
-        "title": {"text": title, "anchor": "start", "frame": "group", "fontSize": 14, "fontWeight": 600,
-                  "color": PALETTE["ink"], "offset": 12},
-        "config": config(legend=legend),
+        "title": {**title, "frame": "group", "offset": 12},
+        "config": {**STYLE, "legend": legend},
         "background": PALETTE["paper"],
         "padding": 10,
-    }  # fmt: skip
+    }
 
 
 def tidied(svg: str) -> str:
@@ -141,7 +149,7 @@ def inlined(svg: str, kind: str, title: str) -> str:
     width, height = root.attrib["width"], root.attrib["height"]
     page = ElementTree.Element("svg", {
         "class": kind, "viewBox": f"0 0 {width} {height}", "width": width, "height": height,
-        "role": "img", "tabindex": "0", "aria-label": f"{title}. The arrow keys step through the marks.",
+        "role": "img", "tabindex": "0", "aria-label": title,
     })  # fmt: skip
     page.extend(kept(root, names, line=False))
     return ElementTree.tostring(page, encoding="unicode")
@@ -159,7 +167,7 @@ def kept(parent: ElementTree.Element, names: Mapping[str, str], line: bool) -> I
             for name, value in child.attrib.items()
             if name not in NOT_SHOWN and not name.startswith("aria-") and (name, value) not in DEFAULTS
         }
-        if tag == "g" and children:
+        if tag == "g" and len(children) > 1:
             attributes.update(shared(children))
         if tag == "g" and not (children and attributes):
             yield from children

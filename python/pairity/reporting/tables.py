@@ -13,7 +13,6 @@ from pairity.judging.scores import Scores
 from pairity.reporting.cells import PAPER_METRICS, Cell, Cells, short_title
 from pairity.reporting.numbers import MINUS, SPACE
 
-
 _LATEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
