@@ -641,7 +641,7 @@ def print_scores(scores: Scores) -> None:
 )
 @click.option("--sentences", multiple=True, metavar="SOURCE", help="Text to show cut into tokens.")
 @click.option(
-    "--figures", type=click.Path(path_type=Path), help="Folder for figures (SVG, PNG, CSV) and tables."
+    "--figures", type=click.Path(path_type=Path), help="Folder for figures (SVG, PNG, PDF, CSV) and tables."
 )
 @click.option("--title", default="Tokenizers, language by language", show_default=True)
 def report_command(
