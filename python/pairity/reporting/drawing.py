@@ -102,7 +102,8 @@ def in_rows(figure: Figure, look: Look, width: int, metric: str, x: Spec, step: 
 
 def costs(figure: Figure, look: Look, width: int) -> Spec:
     high = max(known(figure.rows(), "cost", "high")) * 1.03
-    x = {"scale": exactly(0, high), "axis": {"grid": True}, "title": "tokens per line ← better"}
+    axis = {"grid": True, "tickCount": width / 90}
+    x = {"scale": exactly(0, high), "axis": axis, "title": "tokens per line ← better"}
     return in_rows(figure, look, width, "cost", x, step=17)
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-import unicodedata
+import re
 from collections.abc import Sequence
 
 Box = tuple[float, float, float, float]
 """Left, right, top, bottom."""
+
+# One of these in a text ends the renderer, and Python with it: XML has no such characters.
+NOT_XML = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 # About the size of a letter, a line of text and a dot.
 LETTER = 7.0
@@ -16,8 +19,8 @@ DOT = 8.0
 
 
 def printable(text: str, length: int = 60) -> str:
-    """A free text as a label: one line without control characters, cut where it is too long."""
-    plain = "".join(mark for mark in " ".join(text.split()) if unicodedata.category(mark) not in ("Cc", "Cs"))
+    """A free text as a label: one line, cut where it is too long, without what XML cannot hold."""
+    plain = NOT_XML.sub("", " ".join(text.split()))
     return plain if len(plain) <= length else plain[: length - 1].rstrip() + "…"
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
+from pairity.reporting.labels import printable
+
 # The page's style sheet is the one list of colours: {"paper": "#ffffff", "c0": "#0b6bb8", ...}, the light ones.
 PALETTE: dict[str, str] = dict(
     re.findall(
@@ -51,6 +53,12 @@ class Look:
     def dash(self, name: str) -> list[int]:
         return DASHES[self.tokenizers.index(name) % len(DASHES)]
 
+    def label(self, name: str) -> str:
+        """The name as it is written in a legend; no two are the same."""
+        labels = [printable(one, 40) for one in self.tokenizers]
+        place = self.tokenizers.index(name)
+        return labels[place] if labels.count(labels[place]) == 1 else f"{labels[place]} ({place + 1})"
+
     def shown(self, rows: Sequence[Mapping[str, Any]]) -> list[str]:
         """The tokenizers that these rows are about."""
         found = {row["tokenizer"] for row in rows}
@@ -66,5 +74,5 @@ class Look:
 
     def scale(self, rows: Sequence[Mapping[str, Any]], kind: Callable[[str], Any]) -> dict[str, Any]:
         names = self.shown(rows)
-        scale = {"domain": names, "range": [kind(name) for name in names]}
-        return {"field": "tokenizer", "type": "nominal", "scale": scale}
+        scale = {"domain": [self.label(name) for name in names], "range": [kind(name) for name in names]}
+        return {"field": "label", "type": "nominal", "scale": scale}

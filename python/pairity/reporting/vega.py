@@ -23,7 +23,9 @@ def keyed(figure: Figure, look: Look) -> list[Row]:
     """The rows of a figure, each with its `key`, and in `part` the key of what can be hidden, not pointed at."""
     rows = figure.rows()
     for index, row in enumerate(rows):
-        number = look.tokenizers.index(row["tokenizer"]) if "tokenizer" in row else ""
+        number = ""
+        if "tokenizer" in row:
+            number, row["label"] = str(look.tokenizers.index(row["tokenizer"])), look.label(row["tokenizer"])
         row.update(key=f"{number},{index}", part=f"{number},")
     return rows
 
