@@ -23,7 +23,7 @@ from pairity.reporting.figures import Figure, figures
 from pairity.reporting.look import Look
 from pairity.reporting.numbers import write, write_interval
 from pairity.reporting.pictures import export_figures, for_page
-from pairity.reporting.race import Race, race, trace_of
+from pairity.reporting.race import Race, races_of
 from pairity.reporting.sentences import read_sentences, viewer
 from pairity.reporting.summary import difference_rows, summary, warnings_besides
 from pairity.reporting.tables import write_tables
@@ -95,8 +95,7 @@ def render(scores: Scores, *, tokenizers: Mapping[str, Any], sentences: Any, tit
     jinja2 = load_extra("jinja2", "a report")
     cells = Cells(scores)
     look = Look(cells.tokenizers, cells.baseline)
-    traces = {name: table for name, one in tokenizers.items() if (table := trace_of(one)) is not None}
-    races = {name: race(table) for name, table in traces.items()}
+    races = races_of(tokenizers)
     drawn = figures(cells, races)
     cut = None
     if sentences is not None:
@@ -193,7 +192,7 @@ def race_note(one: Race) -> str:
     never = [code for code in one.languages if one.services.get(code, 0) == 0]
     if not any(one.services.values()) or not never:
         return ""
-    return f"Never served: {', '.join(never)}."
+    return f"Never served: {', '.join(facts(code).name for code in never)}."
 
 
 def script_data(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -41,6 +42,12 @@ class Race:
     @property
     def nobody_served(self) -> str:
         return "nobody was served: every merge was the pair most frequent over all languages together"
+
+
+def races_of(tokenizers: Mapping[str, Any]) -> dict[str, Race]:
+    """The runs of the tokenizers that carry a trace: {name: Tokenizer or folder} -> {name: Race}."""
+    traces = {name: trace_of(one) for name, one in tokenizers.items()}
+    return {name: race(table) for name, table in traces.items() if table is not None}
 
 
 def trace_of(tokenizer: Any) -> pa.Table | None:
