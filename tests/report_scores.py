@@ -7,7 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pairity.judging.evaluation import Scores, evaluate
+from pairity.judging.evaluation import evaluate
+from pairity.judging.scores import Scores
 
 ODD_NAMES = (
     "<script>alert(1)</script>",
@@ -76,7 +77,7 @@ def scores(names: Sequence[str] = ("bytes", "characters"), **options: object) ->
 
 
 def trace_table() -> pa.Table:
-    """A run of eight merges over two languages: classical for two, then whoever is dearest."""
+    """A run of eight merges over two languages: classical for two, then whoever is most expensive."""
     served = [None, None, None, "tel_Telu", "tel_Telu", "tel_Telu", "eng_Latn", "tel_Telu", "eng_Latn"]
     steps = len(served)
     return pa.table(

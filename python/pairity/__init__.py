@@ -45,8 +45,8 @@ HOMES = {
     "tax": "judging.tax",
     "train": "training.training",
 }
-"""Where each public name lives. A room is loaded when the first of its names is used: pyarrow and Altair are
-not worth waiting for by those who only want to encode."""
+"""Where each public name lives. A room is loaded when the first of its names is used: pyarrow is not worth
+waiting for by those who only want to encode."""
 
 __all__ = [
     "Classical",

@@ -6,7 +6,6 @@ from types import ModuleType
 from pairity.errors import PairityError
 
 EXTRA_OF = {
-    "altair": "report",
     "gguf": "gguf",
     "jinja2": "report",
     "markupsafe": "report",

@@ -85,16 +85,18 @@ def test_it_opens_and_draws_every_figure(visit, path: Path) -> None:  # type: ig
     figures = page.locator("figure.chart")
     assert figures.count() == 8
     for figure in figures.all():
-        drawing = figure.locator(".plot svg")
+        drawing = figure.locator(".plot > svg:visible")
         assert drawing.count() == 1
-        assert drawing.locator("title").text_content()
-        assert drawing.locator("desc").text_content()
-        assert drawing.locator("path, rect, line").count() > 3
+        assert "arrow keys" in str(drawing.get_attribute("aria-label"))
+        assert drawing.locator("path, line").count() > 3
+        assert drawing.locator("[data-row]").count() > 0
 
 
 def test_columns_sort_both_ways_and_say_so(visit, path: Path) -> None:  # type: ignore[no-untyped-def]
     page = visit(path)
-    assert costs(page, 5) == sorted(costs(page, 5), reverse=True), "opens with the dearest under the baseline"
+    assert costs(page, 5) == sorted(costs(page, 5), reverse=True), (
+        "opens with the most expensive under the baseline"
+    )
     head = page.locator('#language-table th[data-sort="1"]')
     head.get_by_role("button").click()
     assert head.get_attribute("aria-sort") == "descending"
@@ -155,8 +157,8 @@ def test_intervals_show_on_hover_on_focus_and_on_demand(visit, path: Path) -> No
 def test_figures_answer_to_mouse_and_keyboard(visit, path: Path) -> None:  # type: ignore[no-untyped-def]
     page = visit(path)
     tip = page.locator("#tip")
-    drawing = page.locator('figure[data-chart="tradeoff"] .plot svg')
-    drawing.locator(".point").first.hover()
+    drawing = page.locator('figure[data-chart="tradeoff"] .plot > svg')
+    drawing.locator("path[data-row]").first.hover()
     assert "Gini" in tip.inner_text()
     assert "bytes" in tip.inner_text()
     page.mouse.move(5, 5)
@@ -171,13 +173,17 @@ def test_figures_answer_to_mouse_and_keyboard(visit, path: Path) -> None:  # typ
 
 def test_a_tokenizer_can_be_hidden_everywhere(visit, path: Path) -> None:  # type: ignore[no-untyped-def]
     page = visit(path)
-    points = page.locator('figure[data-chart="compression"] .plot .point').count
+    points = page.locator('figure[data-chart="compression"] .plot [data-row]:visible').count
     before = points()
     page.locator('figure[data-chart="tradeoff"] .legend button').first.click()
     assert points() == before // 2
     assert page.locator('figure[data-chart="lorenz"] .legend button[aria-pressed="false"]').count() == 1
     page.locator('figure[data-chart="tradeoff"] .legend button').last.click()
-    assert page.get_by_text("All tokenizers are hidden.").count() > 0
+    assert page.locator('figure[data-chart="compression"] .missing').is_visible()
+    assert points() == 0
+    page.locator('figure[data-chart="tradeoff"] .legend button').last.click()
+    assert points() == before // 2
+    assert page.locator('figure[data-chart="compression"] .missing').is_hidden()
 
 
 def test_the_data_of_a_figure_and_its_csv(visit, path: Path) -> None:  # type: ignore[no-untyped-def]
@@ -247,16 +253,107 @@ def test_a_phone_needs_no_sideways_scroll(visit, path: Path, odd: bool, tmp_path
     for details in page.locator("details").all():
         details.locator("summary").first.click()
     assert page.evaluate("document.documentElement.scrollWidth") == 375
-    assert page.locator('figure[data-chart="tradeoff"] .plot svg').bounding_box()["width"] <= 375
+    assert page.locator('figure[data-chart="tradeoff"] .plot > svg').bounding_box()["width"] <= 375
 
 
-def test_a_page_that_changes_size_draws_again(visit, path: Path) -> None:  # type: ignore[no-untyped-def]
+def letters(page, chart: str) -> float:  # type: ignore[no-untyped-def]
+    """How many pixels high the letters of a figure are on the screen."""
+    drawing = page.locator(f'figure[data-chart="{chart}"] .plot > svg:visible')
+    return drawing.evaluate("e => 12 * e.getBoundingClientRect().width / e.viewBox.baseVal.width")
+
+
+@pytest.mark.parametrize("width", [360, 390, 620, 768, 1000, 1200, 1600])
+def test_letters_of_figures_can_be_read_on_every_screen(visit, path: Path, width: int) -> None:  # type: ignore[no-untyped-def]
+    page = visit(path, width=width)
+    for chart in ("tradeoff", "lorenz", "change", "compression", "utilisation", "race_costs"):
+        assert 8.5 <= letters(page, chart) <= 18, chart
+
+
+def test_a_page_that_changes_size_changes_its_figures(visit, path: Path) -> None:  # type: ignore[no-untyped-def]
     page = visit(path)
-    drawing = page.locator('figure[data-chart="compression"] .plot svg')
-    wide = drawing.bounding_box()["width"]
+    drawing = page.locator('figure[data-chart="compression"] .plot > svg:visible')
+    assert drawing.get_attribute("class") == "wide"
     page.set_viewport_size({"width": 400, "height": 800})
-    page.wait_for_function("document.querySelector('figure[data-chart=compression] svg').clientWidth < 400")
-    assert drawing.bounding_box()["width"] < wide
+    assert drawing.get_attribute("class") == "narrow"
+    drawing.locator("[data-row]").last.hover()
+    assert "characters" in page.locator("#tip").inner_text()
+
+
+def test_colours_of_figures_follow_the_theme(visit, path: Path) -> None:  # type: ignore[no-untyped-def]
+    mark = 'figure[data-chart="tradeoff"] [data-row="1"]'
+    pages = [visit(path, scheme=scheme) for scheme in ("light", "dark")]
+    colours = [page.locator(mark).evaluate("e => getComputedStyle(e).fill") for page in pages]
+    assert colours == ["rgb(11, 107, 184)", "rgb(108, 182, 255)"]
+
+
+def test_keys_walk_along_the_marks(visit, path: Path) -> None:  # type: ignore[no-untyped-def]
+    page = visit(path)
+    tip, ring = page.locator("#tip"), page.locator('figure[data-chart="change"] .wide .ring')
+    page.locator('figure[data-chart="change"] .legend button').last.focus()
+    page.keyboard.press("Tab")
+    first = tip.inner_text()
+    assert ring.is_visible()
+    page.keyboard.press("End")
+    last = tip.inner_text()
+    assert last != first
+    page.keyboard.press("ArrowDown")
+    assert tip.inner_text() == first, "after the last comes the first"
+    page.keyboard.press("ArrowUp")
+    assert tip.inner_text() == last
+    page.keyboard.press("Home")
+    assert tip.inner_text() == first
+    page.keyboard.press("Escape")
+    assert tip.is_hidden()
+    assert ring.is_hidden()
+
+
+def test_the_line_of_a_language_lights_up(visit, path: Path) -> None:  # type: ignore[no-untyped-def]
+    page = visit(path)
+    drawing = page.locator('figure[data-chart="race_costs"] .plot > svg.wide')
+    drawing.scroll_into_view_if_needed()
+    box = drawing.bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.1, box["y"] + box["height"] * 0.2)
+    assert page.locator("#tip").inner_text().startswith("Telugu")
+    assert "tokens per line at 2" in page.locator("#tip").inner_text()
+    assert drawing.locator(".lit").count() == 1
+    names = drawing.locator("text").all_text_contents()
+    assert "Telugu" in names, "the most expensive"
+    assert "English" in names, "the cheapest"
+    page.mouse.move(5, 5)
+    assert drawing.locator(".lit").count() == 0
+
+
+def test_a_tap_shows_a_tooltip_that_stays(browser, path: Path) -> None:  # type: ignore[no-untyped-def]
+    context = browser.new_context(viewport={"width": 390, "height": 800}, has_touch=True, offline=True)
+    page = context.new_page()
+    page.goto(path.as_uri())
+    tip = page.locator("#tip")
+    for chart, said in (("tradeoff", "Gini"), ("race_costs", "tokens per line")):
+        drawing = page.locator(f'figure[data-chart="{chart}"] .plot > svg:visible')
+        drawing.locator("[data-row]").first.tap(force=True)  # the middle of a line may lie beside it
+        assert said in tip.inner_text()
+        assert tip.is_visible()
+    page.locator("h1").tap()
+    assert tip.is_hidden()
+    context.close()
+
+
+def test_figures_need_no_script(browser, path: Path) -> None:  # type: ignore[no-untyped-def]
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(path.as_uri())
+    assert page.locator("figure.chart .plot > svg:visible").count() == 8
+    context.close()
+
+
+def test_paper_shows_all_training_runs(visit, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    runs = {name: Traced(name, 2, by_character=True) for name in ("bytes", "characters")}
+    page = visit(report(scores(), tmp_path / "r.html", tokenizers=runs))
+    assert page.locator(".run:visible").count() == 1
+    page.select_option("#run", "1")
+    assert page.locator('.run[data-run="1"]').is_visible()
+    page.emulate_media(media="print")
+    assert page.locator(".run:visible").count() == 2
 
 
 def test_odd_names_are_shown_and_do_nothing(visit, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

@@ -1,4 +1,4 @@
-"""The data of every figure, as columns: the page, the static pictures and the CSV files are drawn from these.
+"""What every figure shows, as columns: `drawing` draws them, for the page and for files, and they are the CSV files.
 
 A figure that cannot be drawn says why in `missing`, and has no columns.
 """
@@ -6,11 +6,13 @@ A figure that cannot be drawn says why in `missing`, and has no columns.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pairity.judging.metrics import lorenz
+from pairity.languages import language as facts
 from pairity.reporting.cells import Cells
+from pairity.reporting.labels import printable
 from pairity.reporting.race import Race
 
 Columns = dict[str, list[Any]]
@@ -20,13 +22,18 @@ LEVELS = ("high", "medium", "low", "unknown")
 
 @dataclass(frozen=True)
 class Figure:
-    """`columns` is tidy: one row a mark. `labels` are the tooltips of the rows; `order` sorts categories."""
+    """`columns` is tidy: one row per mark. `order` sorts categories.
+
+    `labels` are the tooltips of the rows, each a title and lines below it. Where there are thousands of rows,
+    `label` is the pattern of all: "{language}\\n{cost} tokens per line at {vocab_size} tokens".
+    """
 
     name: str
     title: str
     caption: str
     columns: Columns = field(default_factory=dict)
     labels: list[str] = field(default_factory=list)
+    label: str = ""
     order: list[str] = field(default_factory=list)
     missing: str = ""
     of: str = ""
@@ -54,11 +61,11 @@ def figures(cells: Cells, races: Mapping[str, Race] | None = None) -> list[Figur
 
 
 def tradeoff(cells: Cells) -> Figure:
-    """Gini against compression: every tokenizer a point."""
+    """Gini against compression: a point per tokenizer."""
     figure = Figure(
         "tradeoff",
         "Inequality against compression",
-        "Every tokenizer is a point with its 95 % intervals. Down is fairer, right is shorter text.",
+        "Each point is a tokenizer, with its 95% intervals. Lower is fairer; further right means fewer tokens.",
         missing="; ".join(cells.missing(["gini", "compression_rate_line"])),
     )
     rows, labels = [], []
@@ -67,21 +74,21 @@ def tradeoff(cells: Cells) -> Figure:
         if gini is None or rate is None or gini.value is None or rate.value is None:
             continue
         rows.append((name, rate.value, rate.low, rate.high, gini.value, gini.low, gini.high))
-        labels.append(f"Gini {gini.shown}\nLines per token {rate.shown}")
+        labels.append(f"{printable(name, 300)}\nGini {gini.shown}\nLines per token {rate.shown}")
     names = ("tokenizer", "compression_rate", "compression_low", "compression_high")
-    return _filled(figure, (*names, "gini", "gini_low", "gini_high"), rows, labels)
+    return filled(figure, (*names, "gini", "gini_low", "gini_high"), rows, labels)
 
 
 def costs(cells: Cells) -> Figure:
-    """Cost of every language under every tokenizer, the dearest under the baseline first."""
+    """Cost of every language under every tokenizer, the most expensive under the baseline first."""
     figure = Figure(
         "costs",
         "Tokens per line",
         "What the same text costs in each language; fewer is cheaper.",
         missing="; ".join(cells.missing(["cost"])),
-        order=_ordered(cells, "cost", reverse=True),
+        order=ordered(cells, "cost", reverse=True),
     )
-    return _per_language(figure, cells, "cost")
+    return per_language(figure, cells, "cost")
 
 
 def compression(cells: Cells) -> Figure:
@@ -90,11 +97,11 @@ def compression(cells: Cells) -> Figure:
         "compression",
         "Compression of every language",
         "Lines per token on the same scale in every panel; longer is better. "
-        "Languages that the baseline compresses worst come first.",
+        "The languages that the baseline compresses worst come first.",
         missing="; ".join(cells.missing(["compression_rate_line"])),
-        order=_ordered(cells, "compression_rate_line", reverse=False),
+        order=ordered(cells, "compression_rate_line", reverse=False),
     )
-    return _per_language(figure, cells, "compression_rate_line")
+    return per_language(figure, cells, "compression_rate_line")
 
 
 def change(cells: Cells) -> Figure:
@@ -103,16 +110,16 @@ def change(cells: Cells) -> Figure:
     if missing and not cells.scores.meta.get("baseline"):
         missing = "no baseline was named in the evaluation; name one with `pairity eval --baseline NAME`"
     elif len(cells.tokenizers) < 2:
-        missing = "there is one tokenizer only, and nothing to compare it with"
+        missing = "there is only one tokenizer, and nothing to compare it with"
     others = [name for name in cells.tokenizers if name != cells.baseline]
     figure = Figure(
         "change",
         f"Change in cost against {cells.baseline}",
-        "Left of the line a language needs fewer tokens than before, right of it more.",
+        "Left of the line, a language needs fewer tokens than under the baseline; right of it, more.",
         missing=missing,
-        order=_ordered(cells, "change", reverse=False, of=others[:1]),
+        order=ordered(cells, "change", reverse=False, of=others[:1]),
     )
-    return _per_language(figure, cells, "change", others)
+    return per_language(figure, cells, "change", others)
 
 
 def utilisation(cells: Cells) -> Figure:
@@ -120,12 +127,12 @@ def utilisation(cells: Cells) -> Figure:
     figure = Figure(
         "utilisation",
         "Vocabulary used, by resource level",
-        "Every dot is a language: the share of the whole vocabulary that occurs in its text. "
+        "Each dot is a language: the share of the whole vocabulary that occurs in its text. "
         "The bar marks the mean of the dots.",
         missing="; ".join(cells.missing(["vocabulary_utilisation"])),
         order=[level for level in LEVELS if level in {one.resource_level for one in cells.facts.values()}],
     )
-    return _per_language(figure, cells, "vocabulary_utilisation")
+    return per_language(figure, cells, "vocabulary_utilisation")
 
 
 def curve(cells: Cells) -> Figure:
@@ -133,8 +140,8 @@ def curve(cells: Cells) -> Figure:
     figure = Figure(
         "lorenz",
         "Lorenz curve",
-        "Languages from the cheapest to the dearest, and the share of all tokens that falls on them. "
-        "On the straight line all languages pay alike.",
+        "Languages from the cheapest to the most expensive, and the share of all tokens that they account for. "
+        "On the straight line, every language costs the same.",
         missing="; ".join(cells.missing(["gini"])),
     )
     rows, labels = [], []
@@ -145,9 +152,9 @@ def curve(cells: Cells) -> Figure:
         share, tokens = lorenz([cost for cost, _ in paid])
         for index, (x, y) in enumerate(zip(share.tolist(), tokens.tolist(), strict=True)):
             rows.append((name, x, y, paid[index - 1][1] if index else None))
-            count = f"{index} of {len(paid)} languages" if index else "no language"
-            labels.append(f"The cheapest {count} pay {y:.1%} of all tokens" if index else "")
-    return _filled(figure, ("tokenizer", "share_of_languages", "share_of_tokens", "language"), rows, labels)
+            said = f"The cheapest {index} of {len(paid)} languages account for {y:.1%} of all tokens"
+            labels.append(f"{printable(name, 300)}\n{said}" if index else "")
+    return filled(figure, ("tokenizer", "share_of_languages", "share_of_tokens", "language"), rows, labels)
 
 
 def race_figures(name: str, race: Race) -> list[Figure]:
@@ -158,17 +165,18 @@ def race_figures(name: str, race: Race) -> list[Figure]:
         "Tokens per line of the dev text as the vocabulary grew.",
         of=name,
         missing="" if race.sizes else "the trace holds no costs",
+        label="{language}\n{cost} tokens per line at {vocab_size} tokens",
         order=list(race.languages),
     )
     rows = [
-        (size, code, cost)
+        (size, code, row[index])
+        for index, code in enumerate(race.languages)
         for size, row in zip(race.sizes, race.costs, strict=True)
-        for code, cost in zip(race.languages, row, strict=True)
-        if cost is not None
+        if row[index] is not None
     ]
     fairness = Figure(
         "race_fairness",
-        "Gini, and the dearest language",
+        "Gini, and the most expensive language",
         "From the same costs: a vocabulary cut at any of these sizes would be as fair as shown.",
         of=name,
         missing="" if any(gini is not None for gini in race.gini) else "fewer than 2 languages were measured",
@@ -179,13 +187,14 @@ def race_figures(name: str, race: Race) -> list[Figure]:
         if row[1] is not None
     ]
     fair_labels = [
-        f"At {size:,} tokens\nGini {gini:.4f}\n{worst}: {cost:.2f} tokens per line"
+        f"At {size:,} tokens\nGini {gini:.4f}\n{facts(worst).name}: {cost:.2f} tokens per line"
         for size, gini, worst, cost in fair
     ]
     served = Figure(
         "race_served",
         "Who was served when",
         "Each column is a stretch of merges; the stronger the colour, the larger a language's share of it.",
+        label="{language}\n{merges} of the {of} merges {first_merge} to {last_merge}",
         of=name,
         missing="" if any(code for _, _, code, _, _ in race.served) else race.nobody_served,
         order=list(race.by_services),
@@ -193,13 +202,13 @@ def race_figures(name: str, race: Race) -> list[Figure]:
     given = race.served if not served.missing else []
     shown = [(first, last, code or "", merges, width) for first, last, code, merges, width in given]
     return [
-        _filled(costs, ("vocab_size", "language", "cost"), rows),
-        _filled(fairness, ("vocab_size", "gini", "worst_language", "worst_cost"), fair, fair_labels),
-        _filled(served, ("first_merge", "last_merge", "language", "merges", "of"), shown),
+        filled(costs, ("vocab_size", "language", "cost"), rows),
+        filled(fairness, ("vocab_size", "gini", "worst_language", "worst_cost"), fair, fair_labels),
+        filled(served, ("first_merge", "last_merge", "language", "merges", "of"), shown),
     ]
 
 
-def _ordered(cells: Cells, metric: str, *, reverse: bool, of: Sequence[str] | None = None) -> list[str]:
+def ordered(cells: Cells, metric: str, *, reverse: bool, of: Sequence[str] | None = None) -> list[str]:
     """Languages by their value under the baseline (or another tokenizer); those without one last."""
     name = (of or [cells.baseline])[0]
     known = {code: cells.value(name, metric, code) for code in cells.languages}
@@ -209,7 +218,7 @@ def _ordered(cells: Cells, metric: str, *, reverse: bool, of: Sequence[str] | No
     ]
 
 
-def _per_language(
+def per_language(
     figure: Figure, cells: Cells, metric: str, tokenizers: Sequence[str] | None = None
 ) -> Figure:
     rows, labels = [], []
@@ -222,18 +231,17 @@ def _per_language(
             rows.append(
                 (name, code, about.name, about.script, about.resource_level, cell.value, cell.low, cell.high)
             )
-            labels.append(cell.shown + ("\nevaluated on the text that steered it" if cell.leak else ""))
+            leak = "\nevaluated on the text that steered it" if cell.leak else ""
+            labels.append(f"{about.name}, {printable(name, 300)}\n{cell.shown}{leak}")
     columns = ("tokenizer", "language", "name", "script", "resource_level", metric, "low", "high")
-    return _filled(figure, columns, rows, labels)
+    return filled(figure, columns, rows, labels)
 
 
-def _filled(
+def filled(
     figure: Figure, names: Sequence[str], rows: Sequence[Sequence[Any]], labels: Sequence[str] = ()
 ) -> Figure:
     if figure.missing:
         return figure
     columns = {name: [row[index] for row in rows] for index, name in enumerate(names)}
     missing = "" if rows else "the scores hold no value for it"
-    return Figure(
-        figure.name, figure.title, figure.caption, columns, list(labels), figure.order, missing, figure.of
-    )
+    return replace(figure, columns=columns, labels=list(labels), missing=missing)

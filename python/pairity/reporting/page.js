@@ -1,8 +1,7 @@
 "use strict";
-/* The page: theme, figures, the table per language, and the sentences. */
+/* The page: theme, the table per language, training runs, and the sentences. */
 (() => {
   const p = pairity, { data, html } = p, by = (id) => document.getElementById(id);
-  const hidden = new Set();
 
   /* ---- theme: automatic, light, dark; kept where the browser allows it */
   const themes = ["automatic", "light", "dark"];
@@ -19,65 +18,24 @@
     stored.set(next);
   });
 
-  for (const verdict of document.querySelectorAll(".verdict")) verdict.style.setProperty("--colour", p.colour(data.tokenizers[verdict.dataset.tok]));
-
-  /* ---- figures */
-  const figures = [...document.querySelectorAll("figure.chart")].map((element) => {
-    const found = data.figures.find((one) => one.name === element.dataset.chart && one.of === element.dataset.of);
-    const names = Object.keys(found.columns), length = found.columns[names[0]].length;
-    const rows = Array.from({ length }, (_, i) => ({ ...Object.fromEntries(names.map((name) => [name, found.columns[name][i]])), label: found.labels[i] }));
-    return { element, names, rows, order: found.order, title: element.querySelector("h3, h4").textContent, name: found.name, of: found.of, width: 0 };
-  });
-
-  function draw(figure) {
-    const plot = figure.element.querySelector(".plot");
-    figure.width = plot.clientWidth;
-    if (!figure.width) return;
-    const rows = figure.rows.filter((row) => !hidden.has(row.tokenizer));
-    plot.replaceChildren();
-    if (!rows.length) return plot.append(html("p", { class: "missing" }, "All tokenizers are hidden. Choose one above."));
-    const { drawing, marks, light } = p.charts[figure.name]({ ...figure, rows });
-    plot.append(drawing);
-    p.interact(drawing, marks, light);
+  /* ---- what the charts of the table are made of */
+  const linear = ([d0, d1], [r0, r1]) => (v) => (d1 === d0 ? (r0 + r1) / 2 : r0 + ((v - d0) / (d1 - d0)) * (r1 - r0));
+  /* Round steps of 1, 2 or 5 times a power of ten. */
+  function ticks(low, high, count) {
+    if (!(high > low)) return [low];
+    const rough = (high - low) / count, power = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough * 0.999);
+    const found = [];
+    for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) found.push(Number((i * step).toPrecision(12)));
+    return found;
   }
-  function legend(figure) {
-    const box = figure.element.querySelector(".legend");
-    if (!figure.names.includes("tokenizer")) return box.remove();
-    const shown = new Set(figure.rows.map((row) => row.tokenizer));
-    for (const name of data.tokenizers.filter((one) => shown.has(one))) {
-      const key = p.svg("svg", { width: 14, height: 14, viewBox: "0 0 14 14", "aria-hidden": "true" }, p.marker(name, 7, 7, 5));
-      const button = html("button", { type: "button", "aria-pressed": "true", title: `Show or hide ${name}` }, key, html("bdi", {}, name));
-      button.addEventListener("click", () => {
-        hidden.has(name) ? hidden.delete(name) : hidden.add(name);
-        for (const one of document.querySelectorAll(".legend button")) if (one.lastChild.textContent === name) one.setAttribute("aria-pressed", String(!hidden.has(name)));
-        figures.forEach(draw);
-        strips();
-      });
-      box.append(button);
-    }
-  }
-  function download(name, type, content) {
-    const link = html("a", { href: URL.createObjectURL(new Blob([content], { type })), download: name });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-  }
-  const field = (value) => { const text = value === null ? "" : String(value); return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text; };
-  function dataTable(figure) {
-    const details = figure.element.querySelector(".data");
-    details.addEventListener("toggle", () => {
-      const box = details.querySelector(".table");
-      if (!details.open || box.firstChild) return;
-      const save = html("button", { type: "button" }, "Save as CSV");
-      save.addEventListener("click", () => download(`${figure.name}.csv`, "text/csv",
-        [figure.names.join(","), ...figure.rows.map((row) => figure.names.map((name) => field(row[name])).join(","))].join("\n") + "\n"));
-      const limit = 600, cell = (row, name) => html("td", typeof row[name] === "number" ? { class: "n" } : { dir: "auto" }, row[name] === null ? "" : String(row[name]));
-      box.append(save, html("table", {},
-        html("caption", {}, html("span", {}, figure.rows.length > limit ? `The first ${limit} of ${figure.rows.length} rows; the CSV has them all.` : figure.title)),
-        html("thead", {}, html("tr", {}, ...figure.names.map((name) => html("th", { scope: "col" }, name)))),
-        html("tbody", {}, ...figure.rows.slice(0, limit).map((row) => html("tr", {}, ...figure.names.map((name) => cell(row, name)))))));
-    });
-  }
-  figures.forEach((figure) => { legend(figure); dataTable(figure); });
+  const plain = (v) => v.toLocaleString("en", { maximumSignificantDigits: 4 }).replace("-", "−");
+  const percent = (v) => `${plain(v * 100)}%`;
+  const colour = (t) => `var(--${data.colours[t]})`;
+  const marker = (t, x, y, r) => p.svg("path", { class: "point", d: data.shapes[t], transform: `translate(${x},${y}) scale(${r})`, fill: colour(t) });
+  const whisker = (t, x1, x2, y) => p.svg("line", { class: "whisker", x1, x2, y1: y, y2: y, stroke: colour(t) });
+  /* Tokenizers of one row stand a little apart, so that equal values do not hide each other. */
+  const apart = (t) => (t - (data.tokenizers.length - 1) / 2) * Math.min(4, 15 / data.tokenizers.length);
 
   /* ---- the table per language */
   const table = by("language-table"), rows = table ? [...table.tBodies[0].rows] : [];
@@ -111,11 +69,11 @@
   }
   function strips() {
     if (!table) return;
-    const shown = visible(), drawn = data.tokenizers.map((name) => !hidden.has(name));
+    const shown = visible(), drawn = data.tokenizers.map((_, t) => !p.isHidden(t));
     const all = shown.flatMap((row) => cellsOf(row).filter((found, i) => found && drawn[i]).flatMap((found) => [found[1] ?? found[0], found[2] ?? found[0]]));
     if (!all.length) return;
-    const [low, high] = p.extent(all), width = Math.max(120, by("strip-head").clientWidth - 16);
-    const x = p.linear([Math.min(low, high), high], [8, width - 8]);
+    const low = Math.min(...all), high = Math.max(...all), width = Math.max(120, by("strip-head").clientWidth - 16);
+    const x = linear([low, high], [8, width - 8]);
     by("strip-head").replaceChildren(html("span", { class: "sr" }, "Chart"), axis(x, low, high, width));
     shown.forEach((row, i) => {
       const title = `${about(row).name}: ${describe(row).replaceAll("\n", "; ")}`;
@@ -123,9 +81,9 @@
         p.svg("g", { class: "axis" }, p.svg("line", { x1: 0, x2: width, y1: 12, y2: 12 })));
       cellsOf(row).forEach((found, t) => {
         if (!found || !drawn[t]) return;
-        const name = data.tokenizers[t], y = 12 + p.apart(name, data.tokenizers, 15);
-        if (found[1] !== null) drawing.append(p.whisker(name, x(found[1]), y, x(found[2]), y));
-        drawing.append(p.marker(name, x(found[0]), y, 4));
+        const y = 12 + apart(t);
+        if (found[1] !== null) drawing.append(whisker(t, x(found[1]), x(found[2]), y));
+        drawing.append(marker(t, x(found[0]), y, 4));
       });
       const show = () => p.showTip(about(row).name, describe(row), () => {
         const box = drawing.getBoundingClientRect();
@@ -150,9 +108,9 @@
   }
   function axis(x, low, high, width) {
     const unit = data.measures[by("measure").value];
-    const format = unit.unit === "share" ? p.percent : p.plain;
+    const format = unit.unit === "share" ? percent : plain;
     return p.svg("svg", { viewBox: `0 0 ${width} 24`, "aria-hidden": "true", class: "plot-axis" },
-      ...p.ticks(low, high, 3).map((v) => p.text(format(v), x(v), 18, { "text-anchor": "middle", fill: "var(--soft)", "font-size": "11", "font-weight": "400" })));
+      ...ticks(low, high, 3).map((v) => p.svg("text", { x: x(v), y: 18, "text-anchor": "middle", fill: "var(--soft)", "font-size": "11", "font-weight": "400" }, format(v))));
   }
   function filter() {
     const script = by("script").value, level = by("level").value, find = by("find").value.trim().toLowerCase();
@@ -194,16 +152,16 @@
     by("intervals").addEventListener("change", (event) => table.classList.toggle("with-intervals", event.target.checked));
     by("reset").addEventListener("click", () => { for (const id of ["script", "level", "find"]) by(id).value = ""; filter(); });
     document.querySelector("#languages form").addEventListener("submit", (event) => event.preventDefault());
-    sorted = { key: String(Math.max(0, p.index(data.baseline))), up: false };
+    sorted = { key: String(Math.max(0, data.tokenizers.indexOf(data.baseline))), up: false };
     fill();
     filter();
+    p.onToggle(strips);
   }
 
   /* ---- training runs: one at a time */
   const runs = [...document.querySelectorAll(".run")];
   function showRun() {
     for (const run of runs) run.hidden = runs.length > 1 && run.dataset.run !== by("run").value;
-    figures.filter((one) => one.of).forEach(draw);
   }
   if (by("run")) by("run").addEventListener("change", showRun);
 
@@ -245,17 +203,10 @@
     showSentences();
   }
 
-  /* ---- size, print, place */
+  /* ---- size and place */
   showRun();
-  figures.forEach(draw);
   let waiting = 0;
-  addEventListener("resize", () => {
-    cancelAnimationFrame(waiting);
-    waiting = requestAnimationFrame(() => { figures.forEach((one) => { if (one.element.clientWidth !== one.width) draw(one); }); strips(); });
-  });
-  addEventListener("beforeprint", () => { for (const run of runs) run.hidden = false; figures.forEach(draw); });
-  addEventListener("afterprint", showRun);
-  addEventListener("scroll", p.putTip, { passive: true });
+  addEventListener("resize", () => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(strips); });
   const links = new Map([...document.querySelectorAll("nav a")].map((link) => [link.hash.slice(1), link]));
   const watcher = new IntersectionObserver((entries) => {
     for (const entry of entries.filter((one) => one.isIntersecting)) {

@@ -12,21 +12,23 @@ from pathlib import Path
 from typing import Any
 
 from pairity.errors import PairityError
+from pairity.extras import load_extra
+from pairity.files import write_file
 from pairity.judging.metrics import METRICS
 from pairity.judging.opening import open_tokenizer
 from pairity.judging.scores import Scores
 from pairity.languages import language as facts
 from pairity.reporting.cells import LANGUAGE_METRICS, MAIN_METRICS, OF_BASELINE, Cell, Cells, short_title
-from pairity.reporting.charts import export_figures, extra
 from pairity.reporting.figures import Figure, figures
+from pairity.reporting.look import Look
 from pairity.reporting.numbers import write, write_interval
-from pairity.reporting.race import Race, race, trace_of
+from pairity.reporting.pictures import export_figures, for_page
+from pairity.reporting.race import Race, races_of
 from pairity.reporting.sentences import read_sentences, viewer
 from pairity.reporting.summary import difference_rows, summary, warnings_besides
 from pairity.reporting.tables import write_tables
-from pairity.reporting.writing import write_whole
 
-SCRIPTS = ("svg.js", "charts.js", "page.js")
+SCRIPTS = ("figures.js", "page.js")
 
 
 def report(
@@ -39,12 +41,12 @@ def report(
     title: str = "Tokenizers, language by language",
     date: str = "",
 ) -> Path:
-    """Writes the report of `scores` (or of the folder they were saved in) as one HTML page; returns its path.
+    """Write the report of `scores` (or of the folder they were saved in) as one HTML page; returns its path.
 
     tokenizers   {name: Tokenizer, folder or any spec}, names as in the scores: adds their training runs where
                  they carry a trace, and cuts the sentences
     sentences    {language: sentence or sentences}, or text as `evaluate` reads it: shown cut into tokens
-    figures_dir  also writes every figure as SVG, PNG and CSV, and the tables as Markdown and LaTeX, into it
+    figures_dir  also writes every figure as SVG, PNG, PDF and CSV, and the tables as Markdown and LaTeX, into it
     date         shown as given; a page has no clock of its own, so the same scores give the same page
     """
     if not isinstance(scores, Scores):
@@ -64,20 +66,20 @@ def report(
     if figures_dir is not None:
         export_figures(scores, figures_dir, tokenizers=tokenizers)
         write_tables(scores, figures_dir)
-    return write_whole(Path(path), page)
+    return write_file(Path(path), page)
 
 
 def render(scores: Scores, *, tokenizers: Mapping[str, Any], sentences: Any, title: str, date: str) -> str:
     """The page as text."""
-    jinja2 = extra("jinja2")
+    jinja2 = load_extra("jinja2", "a report")
     cells = Cells(scores)
-    traces = {name: table for name, one in tokenizers.items() if (table := trace_of(one)) is not None}
-    races = {name: race(table) for name, table in traces.items()}
+    look = Look(cells.tokenizers, cells.baseline)
+    races = races_of(tokenizers)
     drawn = figures(cells, races)
     cut = None
     if sentences is not None:
         opened = {name: open_tokenizer(one, name=name) for name, one in tokenizers.items()}
-        cut = viewer(read_sentences(sentences, len(opened)), opened, _striking(cells))
+        cut = viewer(read_sentences(sentences, len(opened)), opened, striking(cells))
     reference = scores.meta.get("reference")
     files = resources.files("pairity.reporting")
     scripts = [files.joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS]
@@ -85,7 +87,7 @@ def render(scores: Scores, *, tokenizers: Mapping[str, Any], sentences: Any, tit
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
     template = environment.from_string(files.joinpath("page.html.j2").read_text(encoding="utf-8"))
-    safe = extra("markupsafe").Markup
+    safe = load_extra("markupsafe", "a report").Markup
     return str(
         template.render(
             title=title,
@@ -94,36 +96,38 @@ def render(scores: Scores, *, tokenizers: Mapping[str, Any], sentences: Any, tit
             verdicts=summary(cells),
             warnings=warnings_besides(cells),
             reference=facts(reference).name if reference else "the reference language",
-            main_rows=_global_rows(cells, [name for name in MAIN_METRICS if name in cells.global_metrics]),
-            all_rows=_global_rows(cells, cells.global_metrics),
+            main_rows=global_rows(cells, [name for name in MAIN_METRICS if name in cells.global_metrics]),
+            all_rows=global_rows(cells, cells.global_metrics),
             differences=difference_rows(cells),
             language_metric=next((name for name in LANGUAGE_METRICS if name in cells.language_metrics), None),
             language_metrics=[name for name in LANGUAGE_METRICS if name in cells.language_metrics],
-            groups=_groups(scores, cells),
+            groups=group_tables(scores, cells),
+            look=look,
             figures={figure.name: figure for figure in drawn if not figure.of},
+            draw=lambda figure: safe("\n".join(for_page(figure, look))),
             races={name: [figure for figure in drawn if figure.of == name] for name in races},
             first_race=next((name for name, one in races.items() if any(one.services.values())), None),
             of_baseline=OF_BASELINE,
-            race_notes={name: _race_note(one) for name, one in races.items()},
+            race_notes={name: race_note(one) for name, one in races.items()},
             viewer=cut,
             metrics=METRICS,
             short_title=short_title,
             digests=scores.meta.get("languages", {}),
             versions=scores.meta.get("versions", {}),
-            made_with=_version(),
+            made_with=own_version(),
             style=safe(files.joinpath("page.css").read_text(encoding="utf-8")),
             scripts=[safe(script) for script in scripts],
-            policy=_policy(scripts),
-            data=safe(_embedded(_data(cells, drawn, cut))),
+            policy=policy(scripts),
+            data=safe(embedded(script_data(cells, look, drawn, cut))),
         )
     )
 
 
-def _global_rows(cells: Cells, metrics: Sequence[str]) -> list[tuple[str, list[Cell | None]]]:
+def global_rows(cells: Cells, metrics: Sequence[str]) -> list[tuple[str, list[Cell | None]]]:
     return [(name, cells.row(name)) for name in metrics]
 
 
-def _groups(scores: Scores, cells: Cells) -> list[dict[str, Any]]:
+def group_tables(scores: Scores, cells: Cells) -> list[dict[str, Any]]:
     """Costs and Gini within script families and resource levels: one table for each grouping."""
     found: dict[str, dict[str, dict[str, dict[str, Cell]]]] = {}
     for row in scores.groups.to_pylist():
@@ -143,16 +147,16 @@ def _groups(scores: Scores, cells: Cells) -> list[dict[str, Any]]:
     titles = {"script_family": "Script family", "resource_level": "Resource level"}
     tables = []
     for grouping, groups in found.items():
-        rows = [(name, _members(cells, grouping, name), by_metric) for name, by_metric in groups.items()]
+        rows = [(name, members(cells, grouping, name), by_metric) for name, by_metric in groups.items()]
         tables.append({"title": titles.get(grouping, grouping), "rows": rows})
     return tables
 
 
-def _members(cells: Cells, grouping: str, group: str) -> int:
+def members(cells: Cells, grouping: str, group: str) -> int:
     return sum(getattr(one, grouping, None) == group for one in cells.facts.values())
 
 
-def _striking(cells: Cells) -> list[str]:
+def striking(cells: Cells) -> list[str]:
     """Worth a first look: the reference, who gains and who pays most, and one written from the right."""
     reference = cells.scores.meta.get("reference")
     others = [name for name in cells.tokenizers if name != cells.baseline]
@@ -163,15 +167,17 @@ def _striking(cells: Cells) -> list[str]:
     return list(dict.fromkeys([str(reference), *extremes, *from_the_right[:1]]))
 
 
-def _race_note(one: Race) -> str:
+def race_note(one: Race) -> str:
     never = [code for code in one.languages if one.services.get(code, 0) == 0]
     if not any(one.services.values()) or not never:
         return ""
-    return f"Never served: {', '.join(never)}."
+    return f"Never served: {', '.join(facts(code).name for code in never)}."
 
 
-def _data(cells: Cells, drawn: Sequence[Figure], cut: dict[str, Any] | None) -> dict[str, Any]:
-    """What the scripts draw from."""
+def script_data(
+    cells: Cells, look: Look, drawn: Sequence[Figure], cut: dict[str, Any] | None
+) -> dict[str, Any]:
+    """What the scripts show."""
     languages = {
         code: {"name": one.name, "script": one.script, "level": one.resource_level}
         for code, one in cells.facts.items()
@@ -182,14 +188,16 @@ def _data(cells: Cells, drawn: Sequence[Figure], cut: dict[str, Any] | None) -> 
     return {
         "tokenizers": cells.tokenizers,
         "baseline": cells.baseline,
+        "colours": [look.colour(name) for name in cells.tokenizers],
+        "shapes": [look.shape(name) for name in cells.tokenizers],
         "languages": languages,
         "figures": [
             {
                 "name": one.name,
                 "of": one.of,
-                "columns": _light(one.columns),
+                "columns": {name: light(values) for name, values in one.columns.items()},
                 "labels": one.labels,
-                "order": one.order,
+                "label": one.label,
             }
             for one in drawn
             if not one.missing and one.name != "costs"
@@ -200,7 +208,7 @@ def _data(cells: Cells, drawn: Sequence[Figure], cut: dict[str, Any] | None) -> 
                 "better": METRICS[metric].better if metric in METRICS else "neither",
                 "title": METRICS[metric].title if metric in METRICS else metric,
                 "cells": {
-                    code: [_compact(cell) for cell in cells.row(metric, code)] for code in cells.languages
+                    code: [compact(cell) for cell in cells.row(metric, code)] for code in cells.languages
                 },
             }
             for metric in LANGUAGE_METRICS
@@ -210,36 +218,39 @@ def _data(cells: Cells, drawn: Sequence[Figure], cut: dict[str, Any] | None) -> 
     }
 
 
-def _light(columns: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-    """Seven digits are more than a screen shows; the CSV files keep them all."""
-    return {
-        name: [float(f"{value:.7g}") if isinstance(value, float) else value for value in values]
-        for name, values in columns.items()
-    }
+def light(values: list[Any]) -> Any:
+    """A column in few bytes: numbers with seven digits (the CSV files keep them all), repeated texts once.
+
+    ["kor_Hang", "kor_Hang", "ell_Grek"]  ->  {"of": ["kor_Hang", "ell_Grek"], "at": [0, 0, 1]}
+    """
+    if any(isinstance(value, str) for value in values):
+        places = {value: place for place, value in enumerate(dict.fromkeys(values))}
+        return {"of": list(places), "at": [places[value] for value in values]}
+    return [float(f"{value:.7g}") if isinstance(value, float) else value for value in values]
 
 
-def _compact(cell: Cell | None) -> list[Any] | None:
+def compact(cell: Cell | None) -> list[Any] | None:
     if cell is None or cell.value is None:
         return None
     return [cell.value, cell.low, cell.high, cell.text, cell.interval, int(cell.best), int(cell.leak)]
 
 
-def _embedded(data: Any) -> str:
+def embedded(content: Any) -> str:
     """JSON that cannot end the script element it stands in, whatever names and sentences hold."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
 
 
-def _policy(scripts: Sequence[str]) -> str:
+def policy(scripts: Sequence[str]) -> str:
     """Forbids the browser to load anything, and to run any script but the page's own."""
     hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
     own = " ".join(f"'sha256-{digest}'" for digest in hashes)
     return f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {own}"
 
 
-def _version() -> str:
+def own_version() -> str:
     try:
         return version("pairity")
     except PackageNotFoundError:

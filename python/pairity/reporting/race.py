@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -43,12 +44,17 @@ class Race:
         return "nobody was served: every merge was the pair most frequent over all languages together"
 
 
+def races_of(tokenizers: Mapping[str, Any]) -> dict[str, Race]:
+    """The runs of the tokenizers that carry a trace: {name: Tokenizer or folder} -> {name: Race}."""
+    traces = {name: trace_of(one) for name, one in tokenizers.items()}
+    return {name: race(table) for name, table in traces.items() if table is not None}
+
+
 def trace_of(tokenizer: Any) -> pa.Table | None:
     """The trace a tokenizer carries: its own `trace`, or trace.parquet in its folder; None without one."""
     if isinstance(tokenizer, str | Path):
-        if not Path(tokenizer).exists() and not set(":@=") & set(
-            str(tokenizer)
-        ):  # tiktoken:NAME and the like
+        other_kind = set(":@=") & set(str(tokenizer))  # tiktoken:NAME and the like
+        if not Path(tokenizer).exists() and not other_kind:
             raise PairityError(f"no tokenizer at {str(tokenizer)!r}: there is no such file or folder.")
         file = Path(tokenizer) / "trace.parquet"
         if not file.is_file():
@@ -64,7 +70,7 @@ def trace_of(tokenizer: Any) -> pa.Table | None:
 
 
 def race(table: pa.Table) -> Race:
-    """Thins a trace. Raises where the table is no trace."""
+    """Thin a trace; an error where the table is not a trace."""
     missing = [name for name in ("language", "vocab_size") if name not in table.column_names]
     if missing or not len(table):
         what = f"it has no column {missing[0]!r}" if missing else "it has no rows"
@@ -76,7 +82,7 @@ def race(table: pa.Table) -> Race:
         if languages
         else np.empty((len(table), 0))
     )
-    chosen = _spread(np.flatnonzero(~np.isnan(costs).all(axis=1)), sizes)
+    chosen = spread(np.flatnonzero(~np.isnan(costs).all(axis=1)), sizes)
     served = table["language"].to_pylist()[1:]
     thinned = costs[chosen]
     measured = [row[~np.isnan(row)] for row in thinned]
@@ -88,19 +94,19 @@ def race(table: pa.Table) -> Race:
         gini=[float(gini(row)) if len(row) > 1 else None for row in measured],
         worst=[languages[index] for index in worst],
         worst_cost=[float(row[index]) for row, index in zip(thinned, worst, strict=True)],
-        served=_stretches(served),
-        services=_services(languages, served),
+        served=stretches(served),
+        services=count_services(languages, served),
     )
 
 
-def _services(languages: list[str], served: list[str | None]) -> dict[str, int]:
+def count_services(languages: list[str], served: list[str | None]) -> dict[str, int]:
     counted = Counter(code for code in served if code is not None)
     return {
         code: counted[code] for code in [*languages, *(code for code in counted if code not in languages)]
     }
 
 
-def _spread(sampled: Any, sizes: Any) -> Any:
+def spread(sampled: Any, sizes: Any) -> Any:
     """Of the sampled steps those nearest to POINTS sizes, evenly spaced on a log scale; the ends stay."""
     if len(sampled) <= POINTS:
         return sampled
@@ -109,7 +115,7 @@ def _spread(sampled: Any, sizes: Any) -> Any:
     return sampled[np.unique(np.concatenate([[0], nearest, [len(sampled) - 1]]))]
 
 
-def _stretches(served: list[str | None]) -> list[tuple[int, int, str | None, int, int]]:
+def stretches(served: list[str | None]) -> list[tuple[int, int, str | None, int, int]]:
     edges = np.unique(np.linspace(0, len(served), min(STRETCHES, len(served)) + 1).astype(int)).tolist()
     found = []
     for start, end in pairwise(edges):

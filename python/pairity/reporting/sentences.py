@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pairity.errors import PairityError
-from pairity.judging.evaluation import read_lines
 from pairity.judging.protocol import TokenizerLike
 from pairity.languages import language as facts
+from pairity.text.reading import read_texts
 
 LIMIT = 6
 """How many sentences a page holds at most ..."""
@@ -24,12 +24,12 @@ Token = tuple[int, str | list[Part]]
 
 
 def read_sentences(sentences: Any, tokenizers: int = 1) -> dict[str, list[str]]:
-    """`{language: sentence or sentences}`, or any source that `evaluate` reads; the first few of each."""
+    """`{language: sentence or sentences}`, or any SOURCE that `evaluate` reads; the first few of each."""
     if isinstance(sentences, Mapping):
         sentences = {code: [given] if isinstance(given, str) else given for code, given in sentences.items()}
         if not sentences:
             raise PairityError("there is no sentence to show: give {language: sentence}.")
-    found = read_lines(sentences)
+    found = read_texts(sentences)
     limit = max(1, min(LIMIT, CUTS // (len(found) * tokenizers)))
     return {code: lines[:limit] for code, lines in found.items()}
 
@@ -56,7 +56,7 @@ def viewer(
 
 
 def cut(tokenizer: TokenizerLike, text: str) -> list[Token] | str:
-    """The tokens of a sentence; a sentence about the failure where the tokenizer fails on it."""
+    """The tokens of a sentence, or what went wrong where the tokenizer fails on it."""
     try:
         ids, _ = tokenizer.encode_lines([text])
     except (KeyboardInterrupt, SystemExit, MemoryError):
@@ -73,7 +73,7 @@ def show_tokens(ids: Sequence[int], pieces: Sequence[bytes | None]) -> list[Toke
     >>> show_tokens([1, 2], [b"a\\xc3", b"\\xa4b"])
     [(1, ['a', ('C3', 'ä')]), (2, [('A4', 'ä'), 'b'])]
     """
-    characters = _characters(b"".join(piece or b"" for piece in pieces))
+    characters = characters_of(b"".join(piece or b"" for piece in pieces))
     shown: list[Token] = []
     start = 0
     for token, piece in zip(ids, pieces, strict=True):
@@ -99,7 +99,7 @@ def show_tokens(ids: Sequence[int], pieces: Sequence[bytes | None]) -> list[Toke
     return shown
 
 
-def _characters(raw: bytes) -> list[tuple[int, int, str]]:
+def characters_of(raw: bytes) -> list[tuple[int, int, str]]:
     """First byte, last byte + 1 and the character; an empty one for a byte that belongs to none."""
     found = []
     at = 0

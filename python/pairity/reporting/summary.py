@@ -23,23 +23,30 @@ class Verdict:
 
 
 def summary(cells: Cells) -> list[Verdict]:
-    """A verdict on every tokenizer but the baseline; on the only one, where there is one."""
+    """A verdict on every tokenizer but the baseline; on the baseline where it is the only one."""
     others = [name for name in cells.tokenizers if name != cells.baseline]
     if not others:
         name = cells.baseline
-        return [Verdict(name, _state(cells, name), _extremes(cells, name), _leak(cells, name))]
-    return [_compare(cells, name) for name in others]
+        return [Verdict(name, state_of(cells, name), extremes_of(cells, name), leak_of(cells, name))]
+    return [compared(cells, name) for name in others]
 
 
-def _compare(cells: Cells, name: str) -> Verdict:
-    changes = {code: change for code in cells.languages if (change := _change(cells, name, code)) is not None}
-    lead, numbers = _inequality(cells, name)
-    who = _gains_and_pays(cells, changes)
-    details = [*numbers, *_numbers_of(cells, name, changes), *_compression(cells, name), *_worst(cells, name)]
-    return Verdict(name, f"{lead}: {who}" if who else lead, details, _leak(cells, name))
+def compared(cells: Cells, name: str) -> Verdict:
+    changes = {
+        code: change for code in cells.languages if (change := change_of(cells, name, code)) is not None
+    }
+    lead, numbers = inequality(cells, name)
+    who = gains_and_pays(cells, changes)
+    details = [
+        *numbers,
+        *numbers_behind(cells, name, changes),
+        *compression_of(cells, name),
+        *worst_of(cells, name),
+    ]
+    return Verdict(name, f"{lead}: {who}" if who else lead, details, leak_of(cells, name))
 
 
-def _inequality(cells: Cells, name: str) -> tuple[str, list[str]]:
+def inequality(cells: Cells, name: str) -> tuple[str, list[str]]:
     """The verdict on the Gini coefficients, and the numbers behind it."""
     base = cells.baseline
     new, old = cells.get(name, "gini"), cells.get(base, "gini")
@@ -49,12 +56,12 @@ def _inequality(cells: Cells, name: str) -> tuple[str, list[str]]:
         why = new.note or old.note or "it is not defined here"
         return f"against {base}", [f"There is no Gini coefficient: {why}."]
     numbers = f"Gini {old.text} {ARROW} {new.text}"
-    gap = _difference(cells, name, "gini")
+    gap = difference_of(cells, name, "gini")
     if gap is not None and gap.low is not None and gap.high is not None:
-        holds_zero = gap.low <= 0 <= gap.high
+        includes_zero = gap.low <= 0 <= gap.high
         numbers += f"; difference {write_interval('gini', gap.low, gap.high)} (95% interval"
-        numbers += ", which holds 0)" if holds_zero else ")"
-        if holds_zero:
+        numbers += ", which includes 0)" if includes_zero else ")"
+        if includes_zero:
             return f"is about as unequal as {base}", [numbers + "."]
     if new.value == old.value:
         return f"is exactly as unequal as {base}", [numbers + "."]
@@ -64,26 +71,26 @@ def _inequality(cells: Cells, name: str) -> tuple[str, list[str]]:
     return f"{verb} inequality by {percent(new.value / old.value - 1)} against {base}", [numbers + "."]
 
 
-def _extreme_changes(changes: dict[str, float]) -> list[str]:
-    """The language that gains most and the one that pays most, where there are such."""
+def extreme_changes(changes: dict[str, float]) -> list[str]:
+    """The language that gains most and the one that pays most, if any do."""
     if not changes:
         return []
     gains, pays = min(changes, key=changes.__getitem__), max(changes, key=changes.__getitem__)
     return [code for code, found in ((gains, changes[gains] < 0), (pays, changes[pays] > 0)) if found]
 
 
-def _gains_and_pays(cells: Cells, changes: dict[str, float]) -> str:
+def gains_and_pays(cells: Cells, changes: dict[str, float]) -> str:
     said = [
-        f"{_name(cells, code)} {'gains' if changes[code] < 0 else 'pays'} {percent(changes[code])}"
-        for code in _extreme_changes(changes)
+        f"{name_of(cells, code)} pays {percent(changes[code])} {'less' if changes[code] < 0 else 'more'}"
+        for code in extreme_changes(changes)
     ]
     return ", ".join(said)
 
 
-def _numbers_of(cells: Cells, name: str, changes: dict[str, float]) -> list[str]:
+def numbers_behind(cells: Cells, name: str, changes: dict[str, float]) -> list[str]:
     if not changes:
         return []
-    shown = _extreme_changes(changes)
+    shown = extreme_changes(changes)
     reference = cells.scores.meta.get("reference")
     if reference in changes and reference not in shown:
         shown.append(reference)
@@ -91,58 +98,58 @@ def _numbers_of(cells: Cells, name: str, changes: dict[str, float]) -> list[str]
     for code in shown:
         old, new = cells.get(cells.baseline, "cost", code), cells.get(name, "cost", code)
         if old is not None and new is not None:
-            costs.append(f"{_name(cells, code)} {old.text} {ARROW} {new.text}")
-    cheaper, dearer = (sum(sign * change > 0 for change in changes.values()) for sign in (-1, 1))
-    count = f"{cheaper} of {len(changes)} languages get cheaper, {dearer} dearer."
+            costs.append(f"{name_of(cells, code)} {old.text} {ARROW} {new.text}")
+    cheaper, costlier = (sum(sign * change > 0 for change in changes.values()) for sign in (-1, 1))
+    count = f"{cheaper} of {len(changes)} languages get cheaper, {costlier} more expensive."
     return [count, f"Tokens per line: {', '.join(costs)}."] if costs else [count]
 
 
-def _compression(cells: Cells, name: str) -> list[str]:
+def compression_of(cells: Cells, name: str) -> list[str]:
     new, old = cells.get(name, "compression_rate_line"), cells.get(cells.baseline, "compression_rate_line")
     if new is None or old is None or not new.value or not old.value:
         return []
     change = old.value / new.value - 1  # tokens for the same lines
-    gap = _difference(cells, name, "compression_rate_line")
+    gap = difference_of(cells, name, "compression_rate_line")
     numbers = f"{old.text} {ARROW} {new.text} lines per token"
     if gap is not None and gap.low is not None and gap.high is not None and gap.low <= 0 <= gap.high:
-        numbers += "; the interval of the difference holds 0"
+        numbers += "; the interval of the difference includes 0"
         return [f"Over all languages it needs about as many tokens ({numbers})."]
     word = "more" if change > 0 else "fewer"
     return [f"Over all languages it needs {percent(change, 1)} {word} tokens for the same text ({numbers})."]
 
 
-def _worst(cells: Cells, name: str) -> list[str]:
+def worst_of(cells: Cells, name: str) -> list[str]:
     new, old = cells.get(name, "worst_language"), cells.get(cells.baseline, "worst_language")
     if new is None or old is None or new.value is None or old.value is None:
         return []
-    now = f"The dearest language is {_name(cells, new.language)} with {new.text} tokens per line"
+    now = f"The most expensive language is {name_of(cells, new.language)}, at {new.text} tokens per line"
     if new.language == old.language:
-        return [f"{now}; under {cells.baseline} it paid {old.text}."]
-    return [f"{now}; under {cells.baseline} it was {_name(cells, old.language)} with {old.text}."]
+        return [f"{now}; under {cells.baseline} it cost {old.text}."]
+    return [f"{now}; under {cells.baseline} it was {name_of(cells, old.language)}, at {old.text}."]
 
 
-def _state(cells: Cells, name: str) -> str:
+def state_of(cells: Cells, name: str) -> str:
     """The only tokenizer: nothing to compare it with."""
     gini = cells.get(name, "gini")
     if gini is None:
         return "was evaluated without a Gini coefficient"
     if gini.value is None:
         return f"has no Gini coefficient ({gini.note or 'it is not defined here'})"
-    return f"has a Gini coefficient of {gini.shown}; 0 would mean that all languages pay alike"
+    return f"has a Gini coefficient of {gini.shown}; 0 would mean that every language costs the same"
 
 
-def _extremes(cells: Cells, name: str) -> list[str]:
+def extremes_of(cells: Cells, name: str) -> list[str]:
     worst, best = cells.get(name, "worst_language"), cells.get(name, "best_language")
     ratio = cells.get(name, "worst_best")
     if worst is None or best is None or ratio is None or None in (worst.value, best.value, ratio.value):
         return []
     return [
-        f"The dearest language, {_name(cells, worst.language)}, pays {ratio.text} times the tokens of the "
-        f"cheapest, {_name(cells, best.language)} ({worst.text} and {best.text} tokens per line)."
+        f"The most expensive language, {name_of(cells, worst.language)}, takes {ratio.text} times the tokens of the "
+        f"cheapest, {name_of(cells, best.language)} ({worst.text} and {best.text} tokens per line)."
     ]
 
 
-def _leak(cells: Cells, name: str) -> str:
+def leak_of(cells: Cells, name: str) -> str:
     leaked = cells.scores.leaks.get(name, [])
     if not leaked:
         return ""
@@ -152,7 +159,7 @@ def _leak(cells: Cells, name: str) -> str:
     )
 
 
-def _change(cells: Cells, name: str, code: str) -> float | None:
+def change_of(cells: Cells, name: str, code: str) -> float | None:
     """Change in cost against the baseline: the table's, or from the two costs where no baseline was named."""
     change = cells.value(name, "change", code)
     if change is not None:
@@ -161,20 +168,20 @@ def _change(cells: Cells, name: str, code: str) -> float | None:
     return new / old - 1 if new is not None and old else None
 
 
-def _difference(cells: Cells, name: str, metric: str) -> Interval | None:
+def difference_of(cells: Cells, name: str, metric: str) -> Interval | None:
     try:
         return cells.scores.difference(name, cells.baseline, metric)
     except PairityError:
         return None
 
 
-def _name(cells: Cells, code: str) -> str:
+def name_of(cells: Cells, code: str) -> str:
     return cells.facts[code].name if code in cells.facts else code
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A tokenizer minus the baseline, and whether the interval leaves out 0."""
+    """A tokenizer minus the baseline, and whether the interval excludes 0."""
 
     cell: Cell
     verdict: str
@@ -186,7 +193,7 @@ def difference_rows(cells: Cells) -> list[tuple[str, dict[str, Difference]]]:
     for metric in ("gini", "worst_best", "cost", "compression_rate_line", "fertility"):
         found = {}
         for name in cells.tokenizers:
-            gap = None if name == cells.baseline else _difference(cells, name, metric)
+            gap = None if name == cells.baseline else difference_of(cells, name, metric)
             if gap is None:
                 continue
             form = replace(form_of(metric), signed=True)

@@ -1,0 +1,228 @@
+"""How each figure is drawn, once: a Vega-Lite specification for the page and for files alike.
+
+draw(figure, look, 640)  ->  {"layer": [{"mark": {"type": "point"}, "encoding": {...}}, ...], "width": 578}
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from itertools import groupby
+
+from pairity.reporting.figures import Figure
+from pairity.reporting.labels import beside, printable, sideways
+from pairity.reporting.look import PALETTE, Look
+from pairity.reporting.race_drawing import race_costs, race_fairness, race_served
+from pairity.reporting.vega import (
+    Row,
+    Spec,
+    above,
+    category,
+    column,
+    exactly,
+    hidden,
+    keyed,
+    keyed_lines,
+    known,
+    label_room,
+    languages,
+    marks,
+    number,
+    padded,
+    pixels,
+    pointed,
+    points,
+    spelled,
+)
+
+
+def draw(figure: Figure, look: Look, width: int) -> Spec:
+    """The figure, about `width` pixels wide, without a title."""
+    return DRAW[figure.name](figure, look, width)
+
+
+def tradeoff(figure: Figure, look: Look, width: int) -> Spec:
+    """A point per tokenizer, with its intervals and its name."""
+    rows = keyed(figure, look)
+    colour = look.by_colour(rows)
+    wide, high = width - 62, 300
+    low_x, high_x = padded(known(rows, "compression_rate", "compression_low", "compression_high"), 0.16)
+    high_y = max(known(rows, "gini", "gini_high")) * 1.12 or 1.0
+    across = {"title": "lines per token → better", "axis": {"tickCount": wide / 90}}
+    x = number("compression_rate", scale=exactly(low_x, high_x), **across)
+    y = number("gini", scale=exactly(0, high_y), axis=above("Gini ↓ better", tickCount=5))
+    layers = [
+        hidden(
+            "rule", rows, {"x": number("compression_low"), "x2": column("compression_high"), "y": y, **colour}
+        ),
+        hidden("rule", rows, {"x": x, "y": number("gini_low"), "y2": column("gini_high"), **colour}),
+        points(rows, {"x": x, "y": y, **look.by_colour_and_shape(rows)}, 6),
+    ]
+
+    def to_x(rate: float) -> float:
+        return (rate - low_x) / (high_x - low_x) * wide
+
+    for row in rows:
+        row["x"], row["y"] = to_x(row["compression_rate"]), (1 - row["gini"] / high_y) * high
+        row["text"] = printable(row["tokenizer"], 22)
+    whiskers = [
+        (to_x(row["compression_low"]), to_x(row["compression_high"]), row["y"], row["y"])
+        for row in rows
+        if row["compression_low"] is not None
+    ]
+    places = beside([(row["text"], row["x"], row["y"]) for row in rows], (wide, high), whiskers)
+    for row, (row["align"], row["x"], row["y"]) in zip(rows, places, strict=True):
+        name = {"x": pixels("x"), "y": pixels("y"), "text": column("text"), **colour}
+        layers.append(hidden("text", [row], name, align=row["align"], baseline="alphabetic"))
+    return {"layer": layers, "width": wide, "height": high}
+
+
+def in_rows(figure: Figure, look: Look, width: int, metric: str, x: Spec, step: int) -> Spec:
+    """A row per language, a point with its interval per tokenizer; those of one row a little apart."""
+    rows = keyed(figure, look)
+    names = look.shown(rows)
+    for row in rows:
+        row["shift"] = (names.index(row["tokenizer"]) - (len(names) - 1) / 2) * min(
+            4.0, 0.6 * step / len(names)
+        )
+    rows.sort(key=lambda row: (figure.order.index(row["language"]), row["shift"]))
+    axis = languages({row["language"]: row["name"] for row in rows}, label_room(width))
+    y = {
+        "y": category("language", sort=list(dict.fromkeys(row["language"] for row in rows)), axis=axis),
+        "yOffset": number("shift", scale={"domain": [-step / 2, step / 2], "range": [0, step]}),
+    }
+    ends = {"x": number("low", **x), "x2": column("high"), **look.by_colour(rows)}
+    layers = [
+        hidden("rule", rows, {**y, **ends}, strokeOpacity=0.55),
+        points(rows, {**y, "x": number(metric, **x), **look.by_colour_and_shape(rows)}, 4.2),
+    ]
+    return {"layer": layers, "width": width - label_room(width) - 24, "height": {"step": step}}
+
+
+def costs(figure: Figure, look: Look, width: int) -> Spec:
+    high = max(known(figure.rows(), "cost", "high")) * 1.03
+    axis = {"grid": True, "tickCount": width / 90}
+    x = {"scale": exactly(0, high), "axis": axis, "title": "tokens per line ← better"}
+    return in_rows(figure, look, width, "cost", x, step=17)
+
+
+def change(figure: Figure, look: Look, width: int) -> Spec:
+    percent = "datum.value ? format(datum.value, '+~%') : '0'"
+    low, high = padded([0.0, *known(figure.rows(), "change", "low", "high")], 0.05)
+    axis = {"labelExpr": percent, "tickCount": width / 90, "grid": True}
+    x = {"scale": exactly(low, high), "axis": axis, "title": None}
+    spec = in_rows(figure, look, width, "change", x, step=23)
+    zero = {"x": {"datum": 0.0, "type": "quantitative", **x}}
+    layers = [marks("rule", [{}], zero, color=PALETTE["ink"], strokeWidth=1), *spec["layer"]]
+    for text, align, shift in (("← fewer tokens", "right", -8), ("more tokens →", "left", 8)):
+        place = {**zero, "y": {"value": -6}, "text": {"value": text}}
+        layers.append(
+            marks("text", [{}], place, align=align, dx=shift, baseline="bottom", color=PALETTE["soft"])
+        )
+    return {**spec, "layer": layers}
+
+
+def compression(figure: Figure, look: Look, width: int) -> Spec:
+    """A small panel per language, as many side by side as fit, in rows of about equal length."""
+    rows = keyed(figure, look)
+    names = look.shown(rows)
+    codes = [code for code in figure.order if any(row["language"] == code for row in rows)]
+    room = width - 44
+    most = max(2, min(len(codes), room // max(104, len(names) * 14 + 20)))
+    columns = math.ceil(len(codes) / math.ceil(len(codes) / most))
+    inner = room / columns - 16
+    for row in rows:
+        row["place"] = names.index(row["tokenizer"]) + 0.5
+    colour = {"x": number("place", scale=exactly(0, len(names)), axis=None), **look.by_colour(rows)}
+    high = max(known(rows, "compression_rate_line", "high")) * 1.05
+    axis = {"title": None, "tickCount": 2}
+    rate = number("compression_rate_line", scale=exactly(0, high), axis=axis)
+    panel = [
+        hidden("rule", None, {**colour, "y": rate, "y2": {"datum": 0}}, strokeWidth=3, strokeOpacity=0.35),
+        hidden("rule", None, {**colour, "y": number("low"), "y2": column("high")}),
+        points(None, {**colour, "y": rate, **look.by_colour_and_shape(rows)}, 4.2),
+    ]
+    header = {
+        "title": None,
+        "labelExpr": spelled({row["language"]: row["name"] for row in rows}),
+        "labelLimit": inner,
+    }
+    return {
+        "data": {"values": rows},
+        "facet": category("language", sort=codes, header=header),
+        "columns": columns,
+        "spacing": {"column": 16, "row": 14},
+        "spec": {"layer": panel, "width": inner, "height": 84},
+    }
+
+
+def utilisation(figure: Figure, look: Look, width: int) -> Spec:
+    """A column per resource level, split by tokenizer. Dots that would touch move aside."""
+    rows = keyed(figure, look)
+    names = look.shown(rows)
+    wide, high = width - 52, 264
+    top = max(known(rows, "vocabulary_utilisation")) * 1.06 or 1.0
+    band = wide / len(figure.order)
+    slot = min(44.0, band * 0.8 / len(names))
+
+    def where(row: Row) -> tuple[int, int]:
+        return figure.order.index(row["resource_level"]), names.index(row["tokenizer"])
+
+    placed, means = [], []
+    rows.sort(key=lambda row: (*where(row), row["vocabulary_utilisation"]))
+    for (level, name), group in groupby(rows, where):
+        own = list(group)
+        shares = [row["vocabulary_utilisation"] for row in own]
+        middle = band * (level + 0.5) + slot * (name - (len(names) - 1) / 2)
+        aside = sideways([share / top * high for share in shares], min(8.0, slot / 3), slot / 2)
+        placed += [{**row, "place": middle + shift} for row, shift in zip(own, aside, strict=True)]
+        ends = {"place": middle - slot * 0.42, "end": middle + slot * 0.42}
+        means.append({**own[0], **ends, "vocabulary_utilisation": sum(shares) / len(shares)})
+    levels = [f"{level} resource" if width > 450 else level for level in figure.order]
+    labels = {
+        "values": [band * (index + 0.5) for index in range(len(levels))],
+        "labelExpr": f"{json.dumps(levels)}[floor(datum.value / {band})]",
+    }
+    axis = {**labels, "title": None, "grid": False, "labelColor": PALETTE["ink"]}
+    shares_axis = above("share of the vocabulary used", format="~%", tickCount=5)
+    place = {
+        "x": number("place", scale=exactly(0, wide), axis=axis),
+        "y": number("vocabulary_utilisation", scale=exactly(0, top), axis=shares_axis),
+    }
+    layers = [
+        points(placed, {**place, **look.by_colour_and_shape(rows)}, 3.8),
+        hidden("rule", means, {**place, "x2": column("end"), **look.by_colour(rows)}, strokeWidth=3),
+    ]
+    return {"layer": layers, "width": wide, "height": high}
+
+
+def lorenz(figure: Figure, look: Look, width: int) -> Spec:
+    """A line per tokenizer, and the straight line of equal costs."""
+    rows = keyed_lines(figure, look, "tokenizer")
+    shares = {"format": "~%", "values": [0, 0.25, 0.5, 0.75, 1]}
+    title = "languages, cheapest first"
+    place = {
+        "x": number("share_of_languages", scale=exactly(0, 1), axis=shares, title=title),
+        "y": number("share_of_tokens", scale=exactly(0, 1), axis=above("share of all tokens", **shares)),
+    }
+    equal = [{"share_of_languages": share, "share_of_tokens": share} for share in (0, 1)]
+    line = {**place, **look.by_colour(rows), "strokeDash": look.scale(rows, look.dash)}
+    layers = [
+        marks("line", equal, place, strokeDash=[4, 4], color=PALETTE["base"], strokeWidth=1),
+        pointed("line", rows, line, strokeWidth=2),
+    ]
+    return {"layer": layers, "width": width - 66, "height": width - 66}
+
+
+DRAW: dict[str, Callable[[Figure, Look, int], Spec]] = {
+    "tradeoff": tradeoff,
+    "costs": costs,
+    "change": change,
+    "compression": compression,
+    "utilisation": utilisation,
+    "lorenz": lorenz,
+    "race_costs": race_costs,
+    "race_fairness": race_fairness,
+    "race_served": race_served,
+}

@@ -1,0 +1,93 @@
+"""Where labels, ticks and crowded dots go, in pixels: computed once, the same in every output."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+Box = tuple[float, float, float, float]
+"""Left, right, top, bottom."""
+
+# One of these in a text ends the renderer, and Python with it: XML has no such characters.
+NOT_XML = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+# About the size of a letter, a line of text and a dot.
+LETTER = 7.0
+LINE = 14.0
+DOT = 8.0
+
+
+def printable(text: str, length: int = 60) -> str:
+    """A free text as a label: one line, cut where it is too long, without what XML cannot hold."""
+    plain = NOT_XML.sub("", " ".join(text.split()))
+    return plain if len(plain) <= length else plain[: length - 1].rstrip() + "…"
+
+
+def beside(
+    names: Sequence[tuple[str, float, float]], size: tuple[float, float], lines: Sequence[Box] = ()
+) -> list[tuple[str, float, float]]:
+    """Where the name of each point goes: alignment and place.
+
+    Of the places around the point it is the nearest that covers neither a point nor another name, and that
+    crosses no line, if there is such a place.
+    """
+    taken = [(x - DOT, x + DOT, y - DOT, y + DOT) for _, x, y in names]
+    found = []
+    for name, x, y in names:
+        long = len(name) * LETTER
+        places = []
+        for down in (-10, 20, -24, 34, -38, 48):
+            for align, start, left in (("left", x + 4, x + 4), ("right", x - 4, x - 4 - long)):
+                box = (left, left + long, y + down - 11, y + down + 2)
+                outside = box[0] < 0 or box[1] > size[0] or box[2] < 0 or box[3] > size[1]
+                covers = sum(overlap(box, other) for other in taken)
+                crosses = sum(overlap(box, line) for line in lines)
+                places.append(((outside, covers, crosses), box, (align, start, y + down)))
+        _, box, place = min(places, key=lambda one: one[0])
+        taken.append(box)
+        found.append(place)
+    return found
+
+
+def overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
+
+
+def clear_of_each_other(heights: Sequence[float]) -> list[float]:
+    """The heights of one or two labels, moved apart where they would touch."""
+    if len(heights) < 2 or abs(heights[0] - heights[1]) >= LINE:
+        return list(heights)
+    middle = sum(heights) / 2
+    return [middle - LINE / 2, middle + LINE / 2]
+
+
+def sideways(heights: Sequence[float], step: float, most: float) -> list[float]:
+    """How far each dot of a column moves aside, in steps, so as not to cover another.
+
+    >>> sideways([10, 11, 12, 40], step=8, most=20)
+    [0, -8, 8, 0]
+    """
+    steps = range(1, int(most / step) + 1)
+    shifts = [0, *(side * count * step for count in steps for side in (-1, 1))]
+    placed: list[tuple[float, float]] = []
+    for height in heights:
+        taken = [shift for other, shift in placed if abs(other - height) < DOT]
+        placed.append((height, next((shift for shift in shifts if shift not in taken), 0)))
+    return [shift for _, shift in placed]
+
+
+def log_ticks(low: float, high: float, most: float) -> list[float]:
+    """Round numbers between the ends of a logarithmic axis, about `most` of them at the most.
+
+    >>> log_ticks(300, 20_000, 8)
+    [500, 1000, 2000, 5000, 10000, 20000]
+    """
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    dense = [] if high / low >= 20 else [(1, 1.5, 2, 3, 5, 7)]
+    for leads in (*dense, (1, 2, 5), (1,)):
+        found = [lead * 10.0**power for power in powers for lead in leads]
+        found = [int(value) if value >= 10 else round(value, 9) for value in found if low <= value <= high]
+        if len(found) <= most:
+            break
+    return found

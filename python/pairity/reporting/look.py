@@ -1,0 +1,78 @@
+"""What tells tokenizers apart: a colour, a shape and a dash each, the same in every figure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from pairity.reporting.labels import printable
+
+# The page's style sheet is the one list of colours: {"paper": "#ffffff", "c0": "#0b6bb8", ...}, the light ones.
+PALETTE: dict[str, str] = dict(
+    re.findall(
+        r"--(\w+): light-dark\((#\w+),",
+        resources.files("pairity.reporting").joinpath("page.css").read_text(encoding="utf-8"),
+    )
+)
+COLOURS = 8
+
+# Paths in a square from -1 to 1.
+SHAPES = (
+    "M-1,0a1,1 0 1,0 2,0a1,1 0 1,0 -2,0z",
+    "M-0.9,-0.9h1.8v1.8h-1.8z",
+    "M0,-1.1l1.1,2h-2.2z",
+    "M0,-1.2l1.1,1.2l-1.1,1.2l-1.1,-1.2z",
+    "M0,1.1l1.1,-2h-2.2z",
+    "M-1.1,-0.4h0.7v-0.7h0.8v0.7h0.7v0.8h-0.7v0.7h-0.8v-0.7h-0.7z",
+    "M1.1,0l-2,1.1v-2.2z",
+    "M-1.2,-0.5h2.4v1h-2.4z",
+)
+DASHES = ([1, 0], [7, 3], [2, 3], [9, 3, 2, 3], [5, 5], [1, 4], [12, 4], [6, 2, 2, 2])
+
+
+@dataclass(frozen=True)
+class Look:
+    """The look of these tokenizers; the baseline is grey where there are others."""
+
+    tokenizers: list[str]
+    baseline: str
+
+    def colour(self, name: str) -> str:
+        """The name of a colour in the palette."""
+        others = [one for one in self.tokenizers if one != self.baseline]
+        if not others:
+            return "c0"
+        return "base" if name == self.baseline else f"c{others.index(name) % COLOURS}"
+
+    def shape(self, name: str) -> str:
+        return SHAPES[self.tokenizers.index(name) % len(SHAPES)]
+
+    def dash(self, name: str) -> list[int]:
+        return DASHES[self.tokenizers.index(name) % len(DASHES)]
+
+    def label(self, name: str) -> str:
+        """The name as it is written in a legend; no two are the same."""
+        labels = [printable(one, 40) for one in self.tokenizers]
+        place = self.tokenizers.index(name)
+        return labels[place] if labels.count(labels[place]) == 1 else f"{labels[place]} ({place + 1})"
+
+    def shown(self, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+        """The tokenizers that these rows are about."""
+        found = {row["tokenizer"] for row in rows}
+        return [name for name in self.tokenizers if name in found]
+
+    def by_colour(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """The encoding of lines."""
+        return {"color": self.scale(rows, lambda name: PALETTE[self.colour(name)])}
+
+    def by_colour_and_shape(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """The encoding of points."""
+        return {**self.by_colour(rows), "shape": self.scale(rows, self.shape)}
+
+    def scale(self, rows: Sequence[Mapping[str, Any]], kind: Callable[[str], Any]) -> dict[str, Any]:
+        names = self.shown(rows)
+        scale = {"domain": [self.label(name) for name in names], "range": [kind(name) for name in names]}
+        return {"field": "label", "type": "nominal", "scale": scale}

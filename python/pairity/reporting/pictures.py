@@ -1,0 +1,131 @@
+"""Figures as pictures: inside the page, and as SVG, PNG, PDF and CSV files for papers and slides."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+
+from pairity.errors import PairityError
+from pairity.extras import load_extra
+from pairity.files import write_file
+from pairity.judging.scores import Scores
+from pairity.reporting.cells import Cells
+from pairity.reporting.drawing import draw
+from pairity.reporting.figures import Figure, figures
+from pairity.reporting.labels import printable
+from pairity.reporting.look import PALETTE, Look
+from pairity.reporting.race import races_of
+from pairity.reporting.svg import inlined, tidied
+from pairity.reporting.vega import Spec
+
+FILE_WIDTH = 640
+PAGE_WIDTHS = {"wide": 840, "narrow": 350}
+"""Screens and phones: text that is only scaled down cannot be read there."""
+SMALL_WIDTHS = {"tradeoff": 440, "lorenz": 360}
+"""These stand side by side on a screen, and fit a phone as they are."""
+PIXELS_PER_POINT = 2
+
+STYLE: Spec = {
+    "font": "sans-serif",
+    "view": {"stroke": None},
+    "text": {"fontSize": 12},
+    "rule": {"strokeWidth": 1.5},
+    "header": {"labelFontSize": 12, "labelColor": PALETTE["ink"], "labelAnchor": "start", "labelPadding": 4},
+    "axis": {
+        "domain": False,
+        "ticks": False,
+        "gridColor": PALETTE["line"],
+        "labelColor": PALETTE["soft"],
+        "labelFontSize": 12,
+        "labelPadding": 6,
+        "titleColor": PALETTE["soft"],
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+    },
+}
+
+
+def export_figures(
+    scores: Scores, folder: str | Path, *, tokenizers: Mapping[str, Any] | None = None
+) -> list[Path]:
+    """Write NAME.svg, NAME.png, NAME.pdf and NAME.csv of every figure that these scores give; returns the files.
+
+    `tokenizers` ({name: Tokenizer or folder}) adds the figures of their training runs.
+    """
+    convert = load_extra("vl_convert", "a figure")
+    cells, folder = Cells(scores), Path(folder)
+    look = Look(cells.tokenizers, cells.baseline)
+    races = races_of(tokenizers or {})
+    written = []
+    for figure in figures(cells, races):
+        if figure.missing:
+            continue
+        spec = draw(figure, look, SMALL_WIDTHS.get(figure.name, FILE_WIDTH))
+        svg = tidied(convert.vegalite_to_svg({**spec, **alone(figure)}))
+        contents = {
+            "csv": csv(figure),
+            "svg": svg,
+            "png": convert.svg_to_png(svg, scale=PIXELS_PER_POINT),
+            "pdf": convert.svg_to_pdf(svg),
+        }
+        name = file_name(figure, list(races))
+        written += [write_file(folder / f"{name}.{suffix}", made) for suffix, made in contents.items()]
+    if not written:
+        raise PairityError("these scores hold nothing to draw: evaluate at least the metric 'cost'.")
+    return written
+
+
+def for_page(figure: Figure, look: Look) -> list[str]:
+    """The figure as SVG elements: one, or one for wide and one for narrow screens."""
+    convert = load_extra("vl_convert", "a report")
+    small = SMALL_WIDTHS.get(figure.name)
+    inside = {"config": {**STYLE, "legend": {"disable": True}}, "background": None, "padding": 2}
+    title = f"{printable(figure.title, 200)}. The arrow keys step through the marks."
+    return [
+        inlined(convert.vegalite_to_svg({**draw(figure, look, width), **inside}), kind, title)
+        for kind, width in ({"small": small} if small else PAGE_WIDTHS).items()
+    ]
+
+
+def alone(figure: Figure) -> Spec:
+    """What a figure needs that stands alone: white ground, a title and a legend."""
+    text = printable(f"{figure.title}: {figure.of}" if figure.of else figure.title, 90)
+    legend = {
+        "title": None,
+        "orient": "top",
+        "columns": 4,
+        "offset": 30,
+        "labelLimit": 130,
+        "labelFontSize": 12,
+        "labelColor": PALETTE["ink"],
+        "symbolSize": 500 if figure.name == "lorenz" else 80,  # lines are told apart by their dashes
+        "symbolOpacity": 1,
+    }
+    title = {"text": text, "anchor": "start", "fontSize": 14, "fontWeight": 600, "color": PALETTE["ink"]}
+    return {
+        "title": {**title, "frame": "group", "offset": 12},
+        "config": {**STYLE, "legend": legend},
+        "background": PALETTE["paper"],
+        "padding": 10,
+    }
+
+
+def file_name(figure: Figure, raced: list[str]) -> str:
+    """Names of tokenizers are free text and file names are not: what is left of one gets a number."""
+    if not figure.of:
+        return figure.name
+    plain = re.sub(r"[^A-Za-z0-9]+", "-", figure.of).strip("-")[:40]
+    return f"{figure.name}-{raced.index(figure.of) + 1}" + (f"-{plain}" if plain else "")
+
+
+def csv(figure: Figure) -> bytes:
+    buffer = io.BytesIO()
+    pyarrow.csv.write_csv(pa.table(figure.columns), buffer)
+    return buffer.getvalue()

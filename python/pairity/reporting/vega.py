@@ -1,0 +1,131 @@
+"""The few pieces of Vega-Lite that the figures are made of. A figure is a plain dictionary.
+
+A mark that can be pointed at carries a key, "TOKENIZER,ROW": the number of its tokenizer, which the page can
+hide, and the row of the figure's data that it shows. A line has the row of its first vertex; the others follow.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pairity.reporting.figures import Figure
+from pairity.reporting.labels import printable
+from pairity.reporting.look import PALETTE, Look
+
+Spec = dict[str, Any]
+Row = dict[str, Any]
+
+
+def keyed(figure: Figure, look: Look) -> list[Row]:
+    """The rows of a figure, each with its `key`, and in `part` the key of what can be hidden, not pointed at."""
+    rows = figure.rows()
+    for index, row in enumerate(rows):
+        number = ""
+        if "tokenizer" in row:
+            number, row["label"] = str(look.tokenizers.index(row["tokenizer"])), look.label(row["tokenizer"])
+        row.update(key=f"{number},{index}", part=f"{number},")
+    return rows
+
+
+def keyed_lines(figure: Figure, look: Look, column: str) -> list[Row]:
+    """The rows of a figure of lines, one per value of a column: all rows of a line carry the key of its first."""
+    rows, first = keyed(figure, look), dict[str, str]()
+    for row in rows:
+        row["key"] = first.setdefault(row[column], row["key"])
+    return rows
+
+
+def marks(kind: str, rows: Sequence[Row] | None, encoding: Mapping[str, Any], **options: Any) -> Spec:
+    """One layer. Vega would describe every mark for screen readers; only keys are wanted here."""
+    mark = {"type": kind, "aria": "description" in encoding, **options}
+    layer = {"mark": mark, "encoding": dict(encoding)}
+    return layer if rows is None else {"data": {"values": list(rows)}, **layer}
+
+
+def pointed(kind: str, rows: Sequence[Row] | None, encoding: Mapping[str, Any], **options: Any) -> Spec:
+    """A layer of marks that can be pointed at."""
+    return marks(kind, rows, {**encoding, "description": column("key")}, **options)
+
+
+def hidden(kind: str, rows: Sequence[Row] | None, encoding: Mapping[str, Any], **options: Any) -> Spec:
+    """A layer of marks that are hidden with their tokenizer."""
+    return marks(kind, rows, {**encoding, "description": column("part")}, **options)
+
+
+def points(rows: Sequence[Row] | None, encoding: Mapping[str, Any], radius: float) -> Spec:
+    """Points, each with a thin edge, so that overlapping ones stay apart."""
+    edge = {"filled": True, "stroke": PALETTE["paper"], "strokeWidth": 1, "opacity": 1}
+    return pointed("point", rows, encoding, size=4 * radius**2, **edge)
+
+
+def column(name: str) -> Spec:
+    return {"field": name}
+
+
+def number(name: str, **options: Any) -> Spec:
+    return {"field": name, "type": "quantitative", **options}
+
+
+def category(name: str, **options: Any) -> Spec:
+    return {"field": name, "type": "nominal", **options}
+
+
+def as_given(name: str) -> Spec:
+    """A colour or a width that stands in the data."""
+    return category(name, scale=None)
+
+
+def pixels(name: str) -> Spec:
+    """A position that was computed before."""
+    return number(name, scale=None)
+
+
+def exactly(low: float, high: float, kind: str = "linear") -> Spec:
+    return {"type": kind, "domain": [low, high], "nice": False, "zero": False}
+
+
+def above(title: str, **axis: Any) -> Spec:
+    """A vertical axis with its title lying on top of it: easier to read than one on its side."""
+    place = {"titleAngle": 0, "titleAlign": "left", "titleBaseline": "bottom", "titleX": -40, "titleY": -10}
+    return {"title": title, **place, **axis}
+
+
+def languages(names: Mapping[str, str], room: int) -> Spec:
+    """The vertical axis of a figure with a row per language."""
+    return {
+        "labelExpr": spelled(names),
+        "labelLimit": room,
+        "labelColor": PALETTE["ink"],
+        "title": None,
+        "grid": False,
+    }
+
+
+def spelled(names: Mapping[str, str]) -> str:
+    """An expression that shows a category by its name: {"tel_Telu": "Telugu"}[datum.value]."""
+    return f"{json.dumps({code: printable(name) for code, name in names.items()})}[datum.value]"
+
+
+def label_room(width: int) -> int:
+    """Pixels for the names of languages on the left."""
+    return min(138, width // 3)
+
+
+def known(rows: Iterable[Row], *columns: str) -> list[float]:
+    return [row[name] for row in rows for name in columns if row[name] is not None]
+
+
+def padded(values: Iterable[float], share: float) -> tuple[float, float]:
+    """The ends of the values, with some room beyond both."""
+    values = list(values)
+    low, high = min(values), max(values)
+    room = (high - low or abs(high) or 1.0) * share
+    return low - room, high + room
+
+
+def log_padded(values: Iterable[float], share: float) -> tuple[float, float]:
+    low, high = padded((math.log(value) for value in values), share)
+    return math.exp(low), math.exp(high)

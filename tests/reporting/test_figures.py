@@ -1,0 +1,157 @@
+"""Figures on the page and as files: one drawing for both."""
+
+import csv
+import itertools
+from pathlib import Path
+from types import SimpleNamespace
+from xml.etree import ElementTree
+
+import pytest
+
+from pairity.errors import PairityError
+from pairity.judging.scores import Scores
+from pairity.reporting import export_figures, report
+from pairity.reporting.cells import Cells
+from pairity.reporting.figures import figures
+from pairity.reporting.labels import (
+    LETTER,
+    LINE,
+    beside,
+    clear_of_each_other,
+    log_ticks,
+    overlap,
+    printable,
+    sideways,
+)
+from pairity.reporting.look import PALETTE, Look
+from pairity.reporting.pictures import for_page
+from pairity.reporting.race import race
+from report_scores import ODD_NAMES, scores, trace_table
+
+
+def test_every_figure_is_written_as_svg_png_pdf_and_csv(judged: Scores, tmp_path: Path) -> None:
+    written = export_figures(
+        judged, tmp_path, tokenizers={"characters": SimpleNamespace(trace=trace_table())}
+    )
+    names = {path.stem for path in written}
+    assert names == {
+        *("tradeoff", "costs", "change", "compression", "utilisation", "lorenz"),
+        *(f"race_{what}-1-characters" for what in ("costs", "fairness", "served")),
+    }
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        f"{name}.{suffix}" for name in names for suffix in ("csv", "svg", "png", "pdf")
+    )
+    starts = {".svg": b"<svg", ".png": b"\x89PNG\r\n\x1a\n", ".pdf": b"%PDF-", ".csv": b'"'}
+    for path in written:
+        assert path.read_bytes().startswith(starts[path.suffix]), path
+    with (tmp_path / "costs.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            assert float(row["cost"]) == judged.value(row["tokenizer"], "cost", row["language"])
+    with (tmp_path / "tradeoff.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            assert float(row["gini"]) == judged.value(row["tokenizer"], "gini")
+
+
+def texts_of(svg: str) -> list[str]:
+    return [str(one.text) for one in ElementTree.fromstring(svg).iter() if one.tag.endswith("text")]
+
+
+def test_a_figure_in_a_file_stands_alone(judged: Scores, tmp_path: Path) -> None:
+    export_figures(judged, tmp_path)
+    for name in ("tradeoff", "change", "compression", "lorenz"):
+        svg = (tmp_path / f"{name}.svg").read_text("utf-8")
+        shown = texts_of(svg)
+        assert any(title in shown for title in (one.title for one in figures(Cells(judged)))), name
+        assert "characters" in shown, "the legend"
+        assert "aria-label" not in svg
+        assert "var(--" not in svg
+
+
+def test_a_figure_on_the_page_is_the_figure_of_the_file(judged: Scores) -> None:
+    look = Look(judged.tokenizers, "bytes")
+    drawn = {one.name: one for one in figures(Cells(judged), {"characters": race(trace_table())})}
+    for name, figure in drawn.items():
+        pictures = for_page(figure, look)
+        assert pictures == for_page(figure, look), "the same every time"
+        for svg in pictures:
+            root = ElementTree.fromstring(svg)
+            colours = {one.get(what) for one in root.iter() for what in ("fill", "stroke")} - {None, "none"}
+            assert colours, name
+            assert all(str(colour).startswith("var(--") for colour in colours), colours
+            keys = [int(one.attrib["data-row"]) for one in root.iter() if "data-row" in one.attrib]
+            lines = [one for one in root.iter() if "data-line" in one.attrib]
+            rows = len(figure.rows())
+            if lines:  # every vertex of a line is a row
+                vertices = sum(one.attrib["d"].count("L") + 1 for one in lines)
+                assert vertices == (2 * rows if name == "race_fairness" else rows)
+            else:
+                assert sorted(keys) == list(range(rows)), name
+
+
+def test_marks_know_their_tokenizer_and_their_row(judged: Scores) -> None:
+    figure = next(one for one in figures(Cells(judged)) if one.name == "compression")
+    (root, _) = (ElementTree.fromstring(svg) for svg in for_page(figure, Look(judged.tokenizers, "bytes")))
+    points = [one.attrib for one in root.iter() if "data-row" in one.attrib]
+    for point in points:
+        row = figure.rows()[int(point["data-row"])]
+        assert judged.tokenizers[int(point["data-t"])] == row["tokenizer"]
+    assert {point["d"] for point in points if point["data-t"] == "0"}.isdisjoint(
+        {point["d"] for point in points if point["data-t"] == "1"}
+    ), "shapes differ too, not only colours"
+
+
+def test_no_name_can_break_a_drawing(tmp_path: Path) -> None:
+    names = ("a\x07b\nc\x00", "</svg><script>alert(1)</script>", "\u202eturned", "'] + datum + ['", "abc")
+    page = report(scores(names), tmp_path / "r.html").read_text("utf-8")
+    assert "<script>alert" not in page
+    export_figures(scores(names), tmp_path)
+    shown = texts_of((tmp_path / "change.svg").read_text("utf-8"))
+    assert any(text.startswith("</svg><script>") for text in shown)
+    assert "'] + datum + ['" in shown
+    assert Look(["a b", "a\nb", "c"], "c").label("a\nb") == "a b (2)", "two labels are never the same"
+
+
+def test_names_beside_points_cover_neither_points_nor_each_other() -> None:
+    crowd = [(f"tokenizer {index}", 200.0 + 3 * (index % 2), 150.0 + 4 * index) for index in range(5)]
+    placed = beside(crowd, (500, 300))
+    boxes = []
+    for (name, _, _), (align, x, y) in zip(crowd, placed, strict=True):
+        left = x if align == "left" else x - len(name) * LETTER
+        boxes.append((left, left + len(name) * LETTER, y - 11, y + 2))
+    assert not any(overlap(one, other) for one, other in itertools.combinations(boxes, 2))
+    assert not any(overlap(box, (x, x, y, y)) for box in boxes for _, x, y in crowd)
+    corner = beside([("at the edge", 495.0, 5.0)], (500, 300))
+    assert corner[0][0] == "right"
+    assert corner[0][2] > 5
+
+
+def test_labels_that_would_touch_move_apart() -> None:
+    assert clear_of_each_other([10.0, 90.0]) == [10.0, 90.0]
+    upper, lower = clear_of_each_other([50.0, 51.0])
+    assert lower - upper == LINE
+    assert log_ticks(300, 20_000, 8) == [500, 1000, 2000, 5000, 10000, 20000]
+    assert log_ticks(300, 20_000, 3) == [1000, 10000]
+    assert log_ticks(20, 60, 10) == [20, 30, 50]
+    assert sideways([10, 11, 12, 40], step=8, most=20) == [0, -8, 8, 0]
+    assert printable("a\n b\x07\tc" + "d" * 80, 10) == "a b cdddd…"
+
+
+def test_light_colours_of_the_page_are_those_of_the_files() -> None:
+    assert {"paper", "ink", "soft", "line", "base", *(f"c{index}" for index in range(8))} <= PALETTE.keys()
+    used = [PALETTE[name] for name in ("paper", "ink", "soft", "line", "base")]
+    used += [PALETTE[f"c{index}"] for index in range(8)]
+    assert len(set(used)) == len(used), "a colour is replaced by its name, so no two may be the same"
+
+
+def test_figures_of_odd_names_and_of_one_language(tmp_path: Path) -> None:
+    odd = scores(ODD_NAMES[:3])
+    assert len(
+        export_figures(odd, tmp_path / "odd", tokenizers={ODD_NAMES[0]: SimpleNamespace(trace=trace_table())})
+    )
+    assert (tmp_path / "odd" / "race_costs-1-script-alert-1-script.svg").exists()
+    assert "<script" not in (tmp_path / "odd" / "tradeoff.svg").read_text("utf-8")
+    names = {path.stem for path in export_figures(scores(languages=["eng_Latn"]), tmp_path / "one")}
+    assert "costs" in names
+    assert not names & {"lorenz", "tradeoff"}
+    with pytest.raises(PairityError, match="nothing to draw"):
+        export_figures(scores(metrics=["round_trip"]), tmp_path / "none")

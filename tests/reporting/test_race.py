@@ -1,0 +1,78 @@
+"""Training runs, from their traces."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pyarrow as pa
+import pytest
+
+from pairity.errors import PairityError
+from pairity.judging.metrics import gini
+from pairity.judging.scores import Scores
+from pairity.reporting import report
+from pairity.reporting.race import race, trace_of
+from report_page import Page
+from report_scores import folder_with_trace, trace_table
+
+
+def test_the_race_comes_from_the_trace() -> None:
+    one = race(trace_table())
+    assert one.sizes == [256, 257, 258, 260, 262, 263, 264]
+    assert one.costs[-1] == [16.0, 20.0]
+    assert one.gini[0] == pytest.approx(float(gini([20.0, 60.0])))
+    assert one.worst[0] == "tel_Telu"
+    assert one.worst_cost[0] == 60.0
+    assert one.services == {"eng_Latn": 2, "tel_Telu": 4}
+    assert sum(merges for *_, merges, _ in one.served) == 8
+    assert sum(merges for _, _, code, merges, _ in one.served if code is None) == 2
+
+
+def test_a_long_trace_is_thinned_and_keeps_its_ends() -> None:
+    steps = 30_001
+    table = pa.table(
+        {
+            "language": pa.array([None] + ["aaa_Latn"] * (steps - 1)),
+            "vocab_size": list(range(256, 256 + steps)),
+            "cost:aaa_Latn": [100.0 - step / 1000 for step in range(steps)],
+        }
+    )
+    one = race(table)
+    assert len(one.sizes) <= 170
+    assert one.sizes[0] == 256
+    assert one.sizes[-1] == 255 + steps
+    assert len(one.served) == 60
+    assert sum(merges for *_, merges, _ in one.served) == steps - 1
+    assert one.gini == [None] * len(one.sizes), "one language has no Gini"
+
+
+def test_the_page_shows_the_race(judged: Scores, tmp_path: Path) -> None:
+    given_tokenizers = {
+        "bytes": folder_with_trace(tmp_path / "t"),
+        "characters": SimpleNamespace(trace=trace_table()),
+    }
+    page = Page(report(judged, tmp_path / "r.html", tokenizers=given_tokenizers))
+    names = [(figure["name"], figure["of"]) for figure in page.data["figures"] if figure["of"]]
+    assert names == [
+        (figure, of) for of in given_tokenizers for figure in ("race_costs", "race_fairness", "race_served")
+    ]
+
+
+def test_a_run_that_served_nobody_is_no_error(judged: Scores, tmp_path: Path) -> None:
+    table = trace_table().set_column(1, "language", pa.nulls(9, pa.string()))
+    page = Page(report(judged, tmp_path / "r.html", tokenizers={"bytes": SimpleNamespace(trace=table)}))
+    assert "Nobody was served: every merge was the pair most frequent" in page.text
+
+
+def test_traces_that_are_none(tmp_path: Path) -> None:
+    assert trace_of(tmp_path) is None
+    assert trace_of("tiktoken:o200k_base") is None
+    with pytest.raises(PairityError, match="no tokenizer at"):
+        trace_of(tmp_path / "misspelt")
+    assert trace_of(object()) is None
+    (tmp_path / "trace.parquet").write_bytes(b"not parquet")
+    with pytest.raises(PairityError, match=r"trace\.parquet cannot be read as Parquet"):
+        trace_of(tmp_path)
+    with pytest.raises(PairityError, match="no column 'language'"):
+        race(pa.table({"a": [1]}))
+    with pytest.raises(PairityError, match="it has no rows"):
+        race(trace_table().slice(0, 0))

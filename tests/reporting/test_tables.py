@@ -1,0 +1,73 @@
+"""Tables for papers."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pairity.errors import PairityError
+from pairity.judging.scores import Scores
+from pairity.reporting import latex, markdown, report, write_tables
+from pairity.reporting.numbers import write
+from report_scores import ODD_NAMES, TEXTS, scores
+
+
+def test_markdown(judged: Scores) -> None:
+    text = markdown(judged, ["gini", "cost"])
+    head, rule, *rows = text.splitlines()
+    assert head == "| tokenizer | Gini ↓ | Tokens per line ↓ |"
+    assert rule == "|---|---:|---:|"
+    assert len(rows) == 2
+    gini_text = write("gini", judged.value("characters", "gini"))
+    assert rows[1].startswith(f"| characters | **{gini_text}** |")
+    assert "**" not in rows[0].split("|")[2]
+    per_language = markdown(judged, per_language="cost", intervals=True).splitlines()
+    assert per_language[0] == "| language | bytes ↓ | characters ↓ |"
+    assert len(per_language) == 2 + len(TEXTS)
+
+
+def test_latex(judged: Scores) -> None:
+    text = latex(judged)
+    for needed in (
+        r"\begin{tabular}{l",
+        r"\toprule",
+        r"\midrule",
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"$\downarrow$",
+    ):
+        assert needed in text
+    gini_text = write("gini", judged.value("characters", "gini"))
+    assert rf"\textbf{{{gini_text}}}" in text
+    assert re.search(r"\d\\%", text)
+    rows = [line for line in text.splitlines() if line.endswith(r"\\")]
+    assert len({line.count("&") for line in rows}) == 1
+
+
+def test_names_in_tables_are_escaped() -> None:
+    judged = scores(ODD_NAMES)
+    tex = latex(judged, ["gini"])
+    assert r"50 \% \_under\_ \$cash\$ \{brace\} \textbackslash{}slash" in tex
+    assert all(line.count("&") - line.count(r"\&") == 1 for line in tex.splitlines() if line.endswith(r"\\"))
+    rows = markdown(judged, ["gini"]).splitlines()
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in rows[2]
+    assert all(len(re.findall(r"(?<!\\)\|", row)) == 3 for row in rows)
+
+
+def test_tables_of_unknown_metrics_are_refused(judged: Scores) -> None:
+    with pytest.raises(PairityError, match="have no 'nope' to tabulate"):
+        markdown(judged, ["nope"])
+    with pytest.raises(PairityError, match="name at least one"):
+        latex(judged, [])
+    with pytest.raises(PairityError, match="have no 'gini' to tabulate"):
+        latex(judged, per_language="gini")
+
+
+def test_the_report_writes_figures_and_tables_beside_the_page(judged: Scores, tmp_path: Path) -> None:
+    path = report(judged, tmp_path / "deep" / "r.html", figures_dir=tmp_path / "figures")
+    assert path == tmp_path / "deep" / "r.html"
+    assert path.exists()
+    found = {file.name for file in (tmp_path / "figures").iterdir()}
+    assert {"summary.md", "summary.tex", "costs.md", "costs.tex", "tradeoff.svg", "lorenz.png"} <= found
+    assert (tmp_path / "figures" / "summary.md").read_text("utf-8") == markdown(judged)
+    assert len(write_tables(judged, tmp_path / "tables")) == 4
