@@ -49,6 +49,7 @@ impl Goal {
 }
 
 /// What to learn, and how.
+#[derive(Clone, Debug)]
 pub struct Settings {
     pub goal: Goal,
     /// This many merges, the first ones, serve all languages together (classical BPE).
