@@ -13,6 +13,7 @@ use crate::vocabulary::{Vocabulary, byte_ranks};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -24,7 +25,7 @@ const MOST_PARTS: usize = 16;
 pub struct Learner {
     shard: Shard,
     reader: Reader,
-    /// Pairs that occur at least so often are in the queue; rarer ones, which are most, only when it has run dry.
+    /// Pairs with at least this count are in the queue; rarer ones, which are most, only when it has run dry.
     queued_from: u64,
     /// Pairs born since the queue was last asked: put into it only then, by the thread that has the vocabulary.
     born: Vec<Candidate>,
@@ -41,7 +42,10 @@ impl Learner {
             std::thread::scope(|scope| {
                 let make = |part| move || Part::new(summed(texts, part, number), &ranks, stop);
                 let makers: Vec<_> = (0..number).map(|part| scope.spawn(make(part))).collect();
-                makers.into_iter().map(|maker| maker.join().unwrap_or(Err(Error::Interrupted))).collect()
+                makers
+                    .into_iter()
+                    .map(|maker| maker.join().unwrap_or_else(|panic| resume_unwind(panic)))
+                    .collect()
             })
         };
         let shard = Shard::new(parts.into_iter().collect::<Result<_>>()?)?;

@@ -22,6 +22,7 @@ use crate::scale::{Measure, Scale};
 use crate::shard::{Merge, Scratch};
 use crate::turns::{Turns, Window};
 use crate::vocabulary::Vocabulary;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -281,7 +282,7 @@ impl Caller<'_, '_> {
                 std::thread::sleep(Duration::from_micros(200));
                 self.check_in(so_far)?;
             }
-            worker.join().unwrap_or(Err(Error::Interrupted))
+            worker.join().unwrap_or_else(|panic| resume_unwind(panic))
         })
     }
 }

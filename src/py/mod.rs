@@ -52,11 +52,11 @@ impl From<Error> for PyErr {
 }
 
 /// Whoever called from Python, while the work runs without the GIL.
-struct Caller {
+struct PythonCaller {
     raised: Option<PyErr>,
 }
 
-impl Caller {
+impl PythonCaller {
     /// Whether to go on: runs the handlers of signals that have come in (Ctrl-C), and then `hear`.
     fn asked(&mut self, hear: impl FnOnce(Python<'_>) -> PyResult<()>) -> bool {
         let heard = Python::attach(|py| py.check_signals().and_then(|()| hear(py)));
@@ -67,8 +67,11 @@ impl Caller {
 
 /// The door for every long call: releases the GIL, runs `work`, and raises what the caller's handlers raised, or else the
 /// error of the work.
-fn long_call<T: Send>(py: Python<'_>, work: impl FnOnce(&mut Caller) -> Result<T> + Send) -> PyResult<T> {
-    let mut caller = Caller { raised: None };
+fn long_call<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&mut PythonCaller) -> Result<T> + Send,
+) -> PyResult<T> {
+    let mut caller = PythonCaller { raised: None };
     let outcome = py.detach(|| work(&mut caller));
     match caller.raised {
         Some(raised) => Err(raised),

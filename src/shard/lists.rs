@@ -1,7 +1,7 @@
 //! Where each pair occurs: lists of boundaries.
 //!
-//! In: ascending coordinates, `[5, 9, 300]`. Out: the same, kept as distances of seven bits a byte: `5`, `4`, `291` in two
-//! bytes.
+//! In: ascending coordinates, `[5, 9, 300]`. Out: the same, kept as distances of seven bits a byte: `5`, `4`, and
+//! `291` in two bytes.
 
 use crate::pair::Pair;
 use rustc_hash::FxHashMap;
@@ -44,7 +44,7 @@ pub struct Lists {
 }
 
 impl Lists {
-    /// Room for lists of so many bytes.
+    /// With room for this many bytes of lists.
     pub fn with_capacity(bytes: usize) -> Lists {
         Lists { bytes: Vec::with_capacity(bytes), garbage: 0 }
     }
