@@ -5,6 +5,9 @@
 
 Instructions, unlike seconds, are the same on a busy machine. valgrind counts them, in fixed small runs of
 benches/guard.rs on the embedded sample.
+
+iai-callgrind does much of this, but it needs its own runner installed in the same version, and it compares with
+an earlier run in target/ and not with numbers that are committed. benches/ideas.py needs guard.rs in any case.
 """
 
 import argparse

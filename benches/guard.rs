@@ -3,18 +3,19 @@
 //! `guard STAGE` runs every stage up to STAGE on the embedded sample, so that what one stage takes is a difference of two
 //! runs; `guard STAGE TRAIN DEV TEST MERGES` does so on the texts of three folders. It prints the seconds of each stage.
 
-use pairity_core::bpe::Stop;
-use pairity_core::choose::{Admission, byte_ranks};
+use pairity_core::check_in::CheckIn;
 use pairity_core::counts::{Counter, Totals, WordCounts};
-use pairity_core::encode::{Encoder, Rules, Text};
+use pairity_core::encode::{Encoder, SpecialRules, Text};
 use pairity_core::error::Result;
+use pairity_core::queue::Admission;
+use pairity_core::scale::Measure;
 use pairity_core::split::{GPT4O, Pretokenizer};
 use pairity_core::tokens::Tokens;
-use pairity_core::train::{Counted, Goal, Language, Measure, Settings, Step, train};
+use pairity_core::train::{Goal, Language, Settings, Step, train};
+use pairity_core::vocabulary::byte_ranks;
 use std::collections::HashMap;
 use std::error::Error;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 /// The texts of each language in the same order.
@@ -91,7 +92,7 @@ fn read(folder: &Path) -> std::io::Result<Vec<Vec<u8>>> {
 
 fn count(text: &[u8]) -> Result<(WordCounts, Totals)> {
     let mut counter = Counter::new(Pretokenizer::new(Some(GPT4O))?, false, false, false);
-    counter.add_lines(text)?;
+    counter.add_lines(text, &mut CheckIn::new(&mut || true))?;
     Ok(counter.finish())
 }
 
@@ -101,8 +102,8 @@ fn learn(counted: &Languages, texts: &Texts, global_merges: usize) -> Result<Vec
     let languages: Vec<Language> = counted
         .iter()
         .map(|((train, _), (dev, totals))| Language {
-            train: borrowed(train),
-            measure: Some(Measure { text: borrowed(dev), units: totals.lines as f64, ratio: 1.0 }),
+            train: train.counted(),
+            measure: Some(Measure { text: dev.counted(), units: totals.lines as f64, ratio: 1.0 }),
         })
         .collect();
     let settings = Settings {
@@ -115,10 +116,6 @@ fn learn(counted: &Languages, texts: &Texts, global_merges: usize) -> Result<Vec
         known_exhausted: Vec::new(),
     };
     Ok(train(&languages, &settings, &mut |_| true)?.steps)
-}
-
-fn borrowed(words: &WordCounts) -> Counted<'_> {
-    Counted { bytes: &words.bytes, offsets: &words.offsets, counts: &words.counts }
 }
 
 fn encoder(steps: &[Step]) -> Result<Encoder> {
@@ -136,22 +133,19 @@ fn encoder(steps: &[Step]) -> Result<Encoder> {
         }
         merges.push([step.left, step.right, new as u32]);
     }
-    let ends = tokens.iter().scan(0, |end, token| {
-        *end += token.len() as i64;
-        Some(*end)
-    });
-    let table = Tokens::new(tokens.concat(), std::iter::once(0).chain(ends).collect())?;
-    Encoder::new(Pretokenizer::new(Some(GPT4O))?, false, table, &[], &merges, false)
+    let table = Tokens::new(tokens.iter().collect())?;
+    let pretokenizer = Pretokenizer::new(Some(GPT4O))?;
+    Encoder::new(pretokenizer, false, table, &[], &merges, false, &mut CheckIn::never())
 }
 
 fn encode(encoder: &Encoder, texts: &Texts) -> Result<()> {
-    let flag = AtomicBool::new(false);
-    let mut never = || false;
-    let mut stop = Stop::new(&mut never, &flag);
+    let mut go_on = || true;
+    let mut check_in = CheckIn::new(&mut go_on);
     let mut ids = 0;
     for _ in 0..texts.rounds {
         for text in &texts.test {
-            encoder.encode(Text::Bytes(text), Rules::default(), &mut stop, &mut |some| ids += some.len())?;
+            let emit = &mut |some: &[u32]| ids += some.len();
+            encoder.encode(Text::Bytes(text), SpecialRules::default(), &mut check_in, emit)?;
         }
     }
     std::hint::black_box(ids);

@@ -40,25 +40,25 @@ class Idea:
 IDEAS = (
     Idea(
         "scanners written by hand, not a regex engine",
-        "src/split.rs",
+        "src/split/mod.rs",
         ("count", "encode"),
         (("match KNOWN.iter().position(|(known, _)| *known == pattern) {", "match None::<usize> {"),),
     ),
     Idea(
         "letters of ASCII passed eight at a time",
-        "src/split.rs",
+        "src/split/scanner.rs",
         ("count", "encode"),
         (("if byte.is_ascii_lowercase() {\n                at =", "if false {\n                at ="),),
     ),
     Idea(
         "UTF-8 checked many bytes at a time",
-        "src/counts.rs",
+        "src/counts/mod.rs",
         ("count",),
         (("simdutf8::compat::from_utf8(bytes)", "std::str::from_utf8(bytes)"),),
     ),
     Idea(
         "fetching ahead (prefetch)",
-        "src/pages.rs",
+        "src/memory.rs",
         ("classical", "parity", "encode"),
         (
             (
@@ -73,41 +73,51 @@ IDEAS = (
         ("parity",),
         (
             (
-                "self.append(Step { left, right, served, count: best.count })?;",
-                "self.append(Step { left, right, served, count: best.count })?;\n"
-                "for learner in &pool.learners { while lock(learner).catch_up(self.log, &mut self.scratch) {} }",
+                "self.append(Step { left: pair.left(), right: pair.right(), served, count })?;",
+                "self.append(Step { left: pair.left(), right: pair.right(), served, count })?;\n"
+                "for i in 0..pool.len() { while pool.learner(i).catch_up(self.log, &mut self.scratch) {} }",
             ),
         ),
     ),
     Idea(
         "a bit for each token that a shard has seen",
-        "src/shard.rs",
+        "src/shard/mod.rs",
         ("parity",),
-        (("if !self.seen.contains(left) || !self.seen.contains(right) {", "if false {"),),
+        (
+            (
+                "if !self.seen.contains(left as usize) || !self.seen.contains(right as usize) {",
+                "if false {",
+            ),
+        ),
     ),
     Idea(
         "short lists of boundaries inside the index",
-        "src/shard.rs",
+        "src/shard/lists.rs",
         ("classical", "parity"),
         (("self.len as usize > Boundaries::INLINE", "self.len > 0"),),
     ),
     Idea(
         "words of the same count in the order of the alphabet",
-        "src/shard.rs",
+        "src/shard/layout.rs",
         ("classical", "parity"),
         (("words.sort_by(|a, b|", "words.sort_unstable_by(|a, b|"),),
     ),
     Idea(
         "only frequent pairs in the queue",
-        "src/train.rs",
+        "src/learner.rs",
         ("classical", "parity"),
-        (("let queued_from = (most / 8).max(gate.floor());", "let queued_from = most.min(gate.floor());"),),
+        (
+            (
+                "let queued_from = (most / 8).max(admission.floor());",
+                "let queued_from = most.min(admission.floor());",
+            ),
+        ),
     ),
     Idea(
         "pre-tokens seen before come from a cache",
         "src/encode.rs",
         ("encode",),
-        (("if length != word.len() ||", "if true || length != word.len() ||"),),
+        (("if length != bytes.len() ||", "if true || length != bytes.len() ||"),),
     ),
     Idea(
         "pre-tokens that are tokens are looked up",
@@ -115,7 +125,7 @@ IDEAS = (
         ("encode",),
         (
             (
-                "if let Some(id) = self.words.get(word, hash, &self.tokens) {",
+                "if let Some(id) = self.ids_by_bytes.get(bytes, hash, &self.tokens) {",
                 "let _ = hash;\nif let Some(id) = None::<u32> {",
             ),
         ),

@@ -1,6 +1,6 @@
 //! Everything that can go wrong in the core, each with a sentence that says what to do next.
 
-/// One error type for the whole core; `py.rs` maps it to Python exceptions.
+/// One error type for the whole core; `py` maps it to Python exceptions.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A mistake in what the user gave: becomes a `ValueError`.

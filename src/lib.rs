@@ -1,22 +1,44 @@
 //! The core of pairity: what runs per byte or per merge, and nothing else.
 //!
-//! One stage a file, in the order of the flow:
-//! text -> [`split`] -> [`counts`] -> [`train`] (with [`shard`] and [`choose`]) -> [`encode`]
-//! (with [`tokens`] and [`bpe`]).
-//! Only `py.rs` knows Python.
+//! The flow, in reading order:
+//!
+//! | stage | module | in -> out |
+//! |---|---|---|
+//! | cut | [`split`] | text -> pre-tokens |
+//! | count | [`counts`] | text -> distinct pre-tokens with their counts |
+//! | learn | [`train`] | counts of each language -> merges, one loop for every variant |
+//! | | [`turns`] | what each language costs -> whose turn it is |
+//! | | [`scale`] | the measured texts -> what each language costs |
+//! | | `learner` | the words of a language -> its best pair |
+//! | | [`queue`] | pairs -> the most frequent one, ties included |
+//! | | `shard` | words and a merge -> words with the merge applied |
+//! | encode | [`encode`] | text -> ids, and back |
+//! | | `bpe` | a pre-token -> its ids |
+//! | | [`tokens`] | a vocabulary and its merges -> the tables that encoding reads |
+//!
+//! What several stages use: [`unicode`] (character classes), `strings` (byte strings end to end), `pair` (two tokens),
+//! [`vocabulary`] (tokens while they are learned), `log` (the merges so far), [`check_in`] (how long work is stopped),
+//! `memory` and [`error`]. Only `py` knows Python.
 
-pub mod bpe;
-pub mod choose;
+mod bpe;
+pub mod check_in;
 pub mod counts;
-pub mod cover;
 pub mod encode;
 pub mod error;
-mod pages;
-pub mod shard;
+mod learner;
+mod log;
+mod memory;
+mod pair;
+pub mod queue;
+pub mod scale;
+mod shard;
 pub mod split;
+mod strings;
 pub mod tokens;
 pub mod train;
+pub mod turns;
 pub mod unicode;
+pub mod vocabulary;
 
 #[cfg(feature = "python")]
 mod py;

@@ -1,75 +1,63 @@
-//! The table of tokens: bytes by id, ids by bytes, and which two tokens each is made of.
+//! The tables of a vocabulary: bytes by id, ids by bytes, and which two tokens each is made of.
+//!
+//! In: the tokens and the merges of a tokenizer. Out: what merging and encoding look up.
 
-use crate::bpe::{Merge, NO_MERGE, Pairs, Scratch, Stop, merge_of};
+use crate::bpe::{Merger, Pairs, Ranked, UNRANKED, ranked};
+use crate::check_in::CheckIn;
 use crate::error::{Error, Result};
-use crate::pages::prefetch;
+use crate::memory::prefetch;
+use crate::pair::Pair;
+use crate::strings::StringsBuf;
+use fixedbitset::FixedBitSet;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet, FxHasher};
 use std::hash::Hasher;
-use std::sync::atomic::AtomicBool;
 
-/// Byte strings end to end; the i-th is `bytes[offsets[i]..offsets[i + 1]]`. An empty one is an id without a token.
-pub struct Tokens {
-    bytes: Vec<u8>,
-    offsets: Vec<i64>,
-}
+/// Every token's bytes by its id. An empty string is an id without a token.
+pub struct Tokens(StringsBuf);
 
 impl Tokens {
-    /// `offsets` must ascend from 0 to the number of bytes.
-    pub fn new(bytes: Vec<u8>, offsets: Vec<i64>) -> Result<Self> {
-        let ascending = offsets.windows(2).all(|ends| ends[0] <= ends[1]);
-        let spans = offsets.first() == Some(&0) && offsets.last().copied() == i64::try_from(bytes.len()).ok();
-        if !ascending || !spans || offsets.len() > u32::MAX as usize {
-            return Err(Error::Invalid("the offsets of the tokens do not fit their bytes".into()));
+    pub fn new(tokens: StringsBuf) -> Result<Self> {
+        if tokens.len() >= u32::MAX as usize {
+            return Err(Error::Invalid(format!("{} tokens are more than ids can name", tokens.len())));
         }
-        Ok(Self { bytes, offsets })
+        Ok(Self(tokens))
     }
 
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+    /// The number of ids, with or without a token.
+    pub fn size(&self) -> usize {
+        self.0.len()
     }
 
-    pub fn offsets(&self) -> &[i64] {
-        &self.offsets
-    }
-
-    /// As many ids as there are, tokens or not.
-    pub fn len(&self) -> usize {
-        self.offsets.len() - 1
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
+    #[inline]
     pub fn get(&self, id: u32) -> Option<&[u8]> {
-        let (start, end) = (self.offsets.get(id as usize)?, self.offsets.get(id as usize + 1)?);
-        Some(&self.bytes[*start as usize..*end as usize]).filter(|token| !token.is_empty())
+        self.0.get(id as usize).filter(|token| !token.is_empty())
     }
 
     /// The ids of all tokens but the special ones, by their bytes.
     pub fn by_bytes(&self, special: &[u32]) -> FxHashMap<&[u8], u32> {
         let special: FxHashSet<u32> = special.iter().copied().collect();
-        let ordinary = (0..self.len() as u32).filter(|id| !special.contains(id));
+        let ordinary = (0..self.size() as u32).filter(|id| !special.contains(id));
         ordinary.filter_map(|id| Some((self.get(id)?, id))).collect()
     }
 }
 
 /// The ranks of a list of merges.
 pub struct Ranks {
-    pairs: FxHashMap<u64, Merge>,
+    pairs: FxHashMap<Pair, Ranked>,
     /// Which tokens are the left or the right part of any pair. Most are neither, and these few kilobytes stay in the
     /// nearest cache, so most pairs that do not exist are known without a look at the map.
-    lefts: Bits,
-    rights: Bits,
+    lefts: FixedBitSet,
+    rights: FixedBitSet,
     /// Of every two bytes: that is where merging starts, and a plain table is faster than a map.
-    bytes: Box<[Merge]>,
+    bytes: Box<[Ranked]>,
 }
 
 impl Ranks {
     /// `merges` are (left, right, new) in the order of their ranks; of equal pairs the first counts.
     pub fn new(merges: &[[u32; 3]], tokens: &Tokens, byte_ids: &[u32; 256]) -> Result<Self> {
         let mut pairs = FxHashMap::with_capacity_and_hasher(merges.len(), FxBuildHasher);
-        let (mut lefts, mut rights) = (Bits::new(tokens.len()), Bits::new(tokens.len()));
+        let mut lefts = FixedBitSet::with_capacity(tokens.size());
+        let mut rights = lefts.clone();
         for (rank, &[left, right, new]) in merges.iter().enumerate() {
             let fits = match (tokens.get(left), tokens.get(right), tokens.get(new)) {
                 (Some(left), Some(right), Some(new)) => {
@@ -82,114 +70,93 @@ impl Ranks {
                     "merge {rank} joins tokens {left} and {right} to token {new}, which is not the two joined"
                 )));
             }
-            lefts.set(left);
-            rights.set(right);
-            pairs.entry(key(left, right)).or_insert(merge_of(rank as u32, new));
+            lefts.insert(left as usize);
+            rights.insert(right as usize);
+            pairs.entry(Pair::new(left, right)).or_insert(ranked(rank as u32, new));
         }
-        let of_bytes =
-            |i: usize| pairs.get(&key(byte_ids[i >> 8], byte_ids[i & 0xFF])).copied().unwrap_or(NO_MERGE);
+        let of_bytes = |i: usize| {
+            pairs.get(&Pair::new(byte_ids[i >> 8], byte_ids[i & 0xFF])).copied().unwrap_or(UNRANKED)
+        };
         let bytes = (0..1 << 16).map(of_bytes).collect();
         Ok(Self { pairs, lefts, rights, bytes })
     }
-}
-
-/// A set of ids.
-struct Bits(Box<[u64]>);
-
-impl Bits {
-    fn new(ids: usize) -> Self {
-        Self(vec![0; ids.div_ceil(64)].into())
-    }
-
-    fn set(&mut self, id: u32) {
-        self.0[id as usize / 64] |= 1 << (id % 64);
-    }
-
-    #[inline]
-    fn has(&self, id: u32) -> bool {
-        self.0[id as usize / 64] >> (id % 64) & 1 == 1
-    }
-}
-
-fn key(left: u32, right: u32) -> u64 {
-    u64::from(left) << 32 | u64::from(right)
 }
 
 impl Pairs for Ranks {
     const BY_PLACE: bool = false;
 
     #[inline]
-    fn merge(&self, left: u32, right: u32, _: usize, _: usize) -> Merge {
-        if !self.lefts.has(left) || !self.rights.has(right) {
-            return NO_MERGE;
+    fn ranked(&self, left: u32, right: u32, _: usize, _: usize) -> Ranked {
+        if !self.lefts.contains(left as usize) || !self.rights.contains(right as usize) {
+            return UNRANKED;
         }
-        self.pairs.get(&key(left, right)).copied().unwrap_or(NO_MERGE)
+        self.pairs.get(&Pair::new(left, right)).copied().unwrap_or(UNRANKED)
     }
 
     #[inline]
-    fn merge_bytes(&self, [left, right]: [u8; 2], _: u32, _: u32, _: usize) -> Merge {
+    fn ranked_bytes(&self, [left, right]: [u8; 2], _: u32, _: u32, _: usize) -> Ranked {
         self.bytes[usize::from(left) << 8 | usize::from(right)]
     }
 }
 
-/// Ids by bytes, for whole words. A slot holds half of the hash beside the id, so that the bytes are compared in the table
-/// of tokens only where they are very likely the same.
-pub struct Words {
-    slots: Box<[WordSlot]>,
+/// Ids by bytes. Half of the hash lies beside each id, so that the bytes are compared in the table of tokens only where they
+/// are very likely the same.
+pub struct IdsByBytes {
+    places: Box<[HashedId]>,
 }
 
 #[derive(Clone, Copy)]
-struct WordSlot {
+struct HashedId {
     hash: u32,
     id: u32,
 }
 
 const FREE: u32 = u32::MAX;
 
-impl Words {
+impl IdsByBytes {
     pub fn new(ids: impl ExactSizeIterator<Item = u32>, tokens: &Tokens) -> Self {
         let size = (2 * ids.len() + 1).next_power_of_two();
-        let mut words = Self { slots: vec![WordSlot { hash: 0, id: FREE }; size].into() };
+        let mut table = Self { places: vec![HashedId { hash: 0, id: FREE }; size].into() };
         for id in ids {
             let Some(token) = tokens.get(id) else { continue };
             let hash = hash(token);
-            let mut at = words.home(hash);
-            while words.slots[at].id != FREE {
+            let mut at = table.home(hash);
+            while table.places[at].id != FREE {
                 at = (at + 1) & (size - 1);
             }
-            words.slots[at] = WordSlot { hash: (hash >> 32) as u32, id };
+            table.places[at] = HashedId { hash: (hash >> 32) as u32, id };
         }
-        words
+        table
     }
 
     #[inline]
     fn home(&self, hash: u64) -> usize {
-        hash as usize & (self.slots.len() - 1)
+        hash as usize & (self.places.len() - 1)
     }
 
     #[inline]
-    pub fn get(&self, word: &[u8], hash: u64, tokens: &Tokens) -> Option<u32> {
+    pub fn get(&self, bytes: &[u8], hash: u64, tokens: &Tokens) -> Option<u32> {
         let mut at = self.home(hash);
-        while self.slots[at].id != FREE {
-            let slot = self.slots[at];
-            if slot.hash == (hash >> 32) as u32 && tokens.get(slot.id) == Some(word) {
-                return Some(slot.id);
+        while self.places[at].id != FREE {
+            let place = self.places[at];
+            if place.hash == (hash >> 32) as u32 && tokens.get(place.id) == Some(bytes) {
+                return Some(place.id);
             }
-            at = (at + 1) & (self.slots.len() - 1);
+            at = (at + 1) & (self.places.len() - 1);
         }
         None
     }
 
     #[inline]
     pub fn prefetch(&self, hash: u64) {
-        prefetch(&self.slots[self.home(hash)]);
+        prefetch(&self.places[self.home(hash)]);
     }
 }
 
 #[inline]
-pub fn hash(word: &[u8]) -> u64 {
+pub fn hash(bytes: &[u8]) -> u64 {
     let mut hasher = FxHasher::default();
-    hasher.write(word);
+    hasher.write(bytes);
     hasher.finish()
 }
 
@@ -215,8 +182,8 @@ pub struct Halves<'p, P> {
 impl<P: Pairs> Pairs for Halves<'_, P> {
     const BY_PLACE: bool = true;
 
-    fn merge(&self, left: u32, right: u32, start: usize, end: usize) -> Merge {
-        if end - start == self.length { NO_MERGE } else { self.pairs.merge(left, right, start, end) }
+    fn ranked(&self, left: u32, right: u32, start: usize, end: usize) -> Ranked {
+        if end - start == self.length { UNRANKED } else { self.pairs.ranked(left, right, start, end) }
     }
 }
 
@@ -230,19 +197,23 @@ struct Joined<'t> {
 impl Pairs for Joined<'_> {
     const BY_PLACE: bool = true;
 
-    fn merge(&self, _: u32, _: u32, start: usize, end: usize) -> Merge {
+    fn ranked(&self, _: u32, _: u32, start: usize, end: usize) -> Ranked {
         if end - start == self.word.len() {
-            return NO_MERGE;
+            return UNRANKED;
         }
-        self.ids.get(&self.word[start..end]).map_or(NO_MERGE, |&id| merge_of(id, id))
+        self.ids.get(&self.word[start..end]).map_or(UNRANKED, |&id| ranked(id, id))
     }
 }
 
 /// For every id, the pair that its token is made of when the ids themselves are the ranks.
-pub fn origins_by_rank(tokens: &Tokens, special: &[u32]) -> Result<Vec<Option<(u32, u32)>>> {
+pub fn origins_by_rank(
+    tokens: &Tokens,
+    special: &[u32],
+    check_in: &mut CheckIn,
+) -> Result<Vec<Option<Pair>>> {
     let ids = tokens.by_bytes(special);
     let byte_ids = byte_ids(&ids)?;
-    Ok(origins(tokens, special, &byte_ids, |word, _| Joined { ids: &ids, word }))
+    origins(tokens, special, &byte_ids, |word, _| Joined { ids: &ids, word }, check_in)
 }
 
 /// A token's last two parts. Whatever stands around them in a text, two neighbours that make up a token are these two:
@@ -253,25 +224,23 @@ pub fn origins<'t, P: Pairs>(
     special: &[u32],
     byte_ids: &[u32; 256],
     pairs: impl Fn(&'t [u8], usize) -> P,
-) -> Vec<Option<(u32, u32)>> {
-    let flag = AtomicBool::new(false);
-    let mut never = || false;
-    let mut stop = Stop::new(&mut never, &flag);
-    let mut scratch = Scratch::default();
-    let mut found: Vec<Option<(u32, u32)>> = (0..tokens.len() as u32)
-        .map(|id| {
-            let token = tokens.get(id).filter(|token| token.len() > 1)?;
-            scratch.merge(token, byte_ids, &pairs(token, token.len()), &mut stop);
-            match scratch.ids[..] {
-                [left, right] => Some((left, right)),
-                _ => None,
+    check_in: &mut CheckIn,
+) -> Result<Vec<Option<Pair>>> {
+    let mut merger = Merger::default();
+    let mut found = vec![None; tokens.size()];
+    for (id, origin) in (0..).zip(&mut found) {
+        if let Some(token) = tokens.get(id).filter(|token| token.len() > 1) {
+            merger.merge(token, byte_ids, &pairs(token, token.len()), check_in)?;
+            if let [left, right] = merger.ids[..] {
+                *origin = Some(Pair::new(left, right));
             }
-        })
-        .collect();
+        }
+        check_in.now()?;
+    }
     for &id in special {
         if let Some(origin) = found.get_mut(id as usize) {
             *origin = None;
         }
     }
-    found
+    Ok(found)
 }

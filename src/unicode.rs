@@ -1,13 +1,19 @@
-//! Character classes: one byte of flags for every code point.
+//! Character classes and normalisation.
+//!
+//! In: a character. Out: one byte of flags. In: a text. Out: the same in NFC.
 //!
 //! The classes come from the tables of `regex-syntax`, the very ones the regex engine uses, so a scanner
 //! written by hand and a pattern run by the engine cannot disagree about what a letter is.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex_syntax::hir::{Class, HirKind};
 use unicode_normalization::char::canonical_combining_class;
-use unicode_normalization::{IsNormalized, is_nfc_quick};
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
+
+use crate::check_in::CheckIn;
+use crate::error::Result;
 
 /// The Unicode version of the classes. It belongs to what a pre-tokenization is: counts made with other tables differ.
 pub const UNICODE_VERSION: &str = "16.0.0";
@@ -106,10 +112,39 @@ fn ranges(class: &str) -> Vec<(char, char)> {
     }
 }
 
+/// A text in pieces of whole characters: what goes through all of it can check in after each.
+pub fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    const LENGTH: usize = 1 << 16;
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let mut end = rest.len().min(LENGTH);
+        while !rest.is_char_boundary(end) {
+            end += 1;
+        }
+        let (piece, after) = rest.split_at(end);
+        rest = after;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
+/// The text in Unicode normalisation form C: `e` and U+0301 -> `é`.
+pub fn to_nfc<'t>(text: &'t str, check_in: &mut CheckIn) -> Result<Cow<'t, str>> {
+    if is_surely_nfc(text, check_in)? {
+        return Ok(Cow::Borrowed(text));
+    }
+    let mut composed = String::with_capacity(text.len());
+    let mut characters = text.nfc().peekable();
+    while characters.peek().is_some() {
+        composed.extend(characters.by_ref().take(1 << 12));
+        check_in.now()?;
+    }
+    Ok(Cow::Owned(composed))
+}
+
 /// Whether the text is in NFC by the quick check of Unicode Annex 15; false means that only composing it can tell.
 ///
 /// `unicode_normalization` has the same check; a table of its answers saves its two look-ups a character.
-pub fn is_surely_nfc(text: &str) -> bool {
+fn is_surely_nfc(text: &str, check_in: &mut CheckIn) -> Result<bool> {
     /// No combining class has this number.
     const NOT_SURE: u8 = 0xFF;
     fn look_up(character: char) -> u8 {
@@ -124,16 +159,23 @@ pub fn is_surely_nfc(text: &str) -> bool {
     });
 
     if text.is_ascii() {
-        return true;
+        return Ok(true);
     }
     let common = &**COMMON;
     let mut last_class = 0;
-    text.chars().all(|character| {
+    let mut in_order = |character: char| {
         let class = common.get(character as usize).copied().unwrap_or_else(|| look_up(character));
         let in_order = class == 0 || class >= last_class && class != NOT_SURE;
         last_class = class;
         in_order
-    })
+    };
+    for piece in pieces(text) {
+        if !piece.chars().all(&mut in_order) {
+            return Ok(false);
+        }
+        check_in.now()?;
+    }
+    Ok(true)
 }
 
 #[cfg(test)]
@@ -175,7 +217,7 @@ mod tests {
             ("\u{1D15E}", false),
             ("\u{212B}", false),
         ] {
-            assert_eq!(is_surely_nfc(text), sure, "{text:?}");
+            assert_eq!(is_surely_nfc(text, &mut CheckIn::never()).unwrap(), sure, "{text:?}");
         }
     }
 
@@ -183,8 +225,22 @@ mod tests {
         #[test]
         fn the_nfc_check_is_that_of_the_library(text in "[a\u{301}\u{323}\u{5B0}\u{5BC}\u{94D}\u{1D165}é\u{1161}가\u{212B}]{0,6}") {
             let expected = is_nfc_quick(text.chars()) == IsNormalized::Yes;
-            proptest::prop_assert_eq!(is_surely_nfc(&text), expected);
+            proptest::prop_assert_eq!(is_surely_nfc(&text, &mut CheckIn::never()).unwrap(), expected);
         }
+    }
+
+    #[test]
+    fn pieces_are_the_text() {
+        for text in [String::new(), "a".repeat(1 << 16), "日".repeat(100_000), "é".repeat((1 << 15) + 1)] {
+            assert_eq!(pieces(&text).collect::<String>(), text);
+            assert_eq!(pieces(&text).count(), text.len().div_ceil(1 << 16));
+        }
+    }
+
+    #[test]
+    fn long_texts_are_composed_as_short_ones_are() {
+        let text = "e\u{301}q\u{323}\u{301} ".repeat(30_000);
+        assert_eq!(to_nfc(&text, &mut CheckIn::never()).unwrap(), text.nfc().collect::<String>());
     }
 
     #[test]

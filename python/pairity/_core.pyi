@@ -34,7 +34,7 @@ class NotUtf8Error(ValueError):
 
 @final
 class Counter:
-    """Counts pre-tokens. After an error it holds part of a batch: drop it."""
+    """Counts pre-tokens. An error or a signal (Ctrl-C) within a call ends it: make a new one."""
 
     def __new__(
         cls,

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+import endless
 from pairity import _core
 from pairity.errors import PairityError
 from pairity.text.pretokenizers import PRESETS, PROBE, pattern_of
@@ -136,3 +137,29 @@ def test_counter_refuses_offsets_that_do_not_fit():
 def test_a_pattern_that_drops_text_is_an_error_while_counting():
     with pytest.raises(ValueError, match='does not match "x"'):
         _core.Counter("[^x]+").add_lines(b"abxc")
+
+
+@endless.needs_timer
+def test_a_signal_stops_cutting_within_one_text():
+    endless.is_stopped_by_a_signal(_core.pretokenize, endless.PATTERN, endless.TEXT)
+    endless.is_stopped_by_a_signal(_core.pretokenize, endless.PATTERN, endless.TEXT, strict=True)
+
+
+@endless.needs_timer
+def test_a_signal_stops_counting_within_one_text_and_ends_the_counter():
+    data = endless.TEXT.encode()
+    for add, given in (("add_lines", [data]), ("add_texts", [data, np.array([0, len(data)], np.int64)])):
+        counter = _core.Counter(endless.PATTERN)
+        endless.is_stopped_by_a_signal(getattr(counter, add), *given)
+        with pytest.raises(ValueError, match="a signal ended it: make a new one"):
+            counter.add_lines(b"more")
+        with pytest.raises(ValueError, match="make a new one"):
+            counter.finish()
+
+
+def test_an_error_ends_the_counter():
+    counter = _core.Counter(None)
+    with pytest.raises(_core.NotUtf8Error):
+        counter.add_lines(b"good\n\xff\n")
+    with pytest.raises(ValueError, match="make a new one"):
+        counter.finish()

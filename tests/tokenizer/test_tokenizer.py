@@ -4,7 +4,6 @@ import copy
 import gc
 import json
 import random
-import signal
 import threading
 
 import numpy as np
@@ -13,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import endless
 from pairity import _core
 from pairity.bpe import special
 from pairity.errors import PairityError
@@ -90,27 +90,12 @@ def test_a_megabyte_of_one_letter_does_not_hang():
     assert tok.decode(ids) == "e" * 1_000_000
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer signal")
+@endless.needs_timer
 @pytest.mark.parametrize("call", ["encode", "encode_batch", "count"])
 def test_a_signal_stops_a_long_call(call):
-    """What Ctrl-C does, with an exception of our own."""
-    tok = small("none")
-    text = "e" * 30_000_000
-
-    class StopNowError(Exception):
-        pass
-
-    def stop(*_):
-        raise StopNowError
-
-    before = signal.signal(signal.SIGALRM, stop)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0.2)
-        with pytest.raises(StopNowError):
-            getattr(tok, call)(text if call == "encode" else [text, "x"])
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    tok = Tokenizer.from_merges([], pattern=endless.PATTERN)
+    given = endless.TEXT if call == "encode" else [endless.TEXT, "x"]
+    endless.is_stopped_by_a_signal(getattr(tok, call), given)
     assert tok.decode(tok.encode("still fine")) == "still fine"
 
 

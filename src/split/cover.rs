@@ -1,6 +1,10 @@
 //! Whether a pattern matches all text. Some readers of a pattern drop what it does not match.
+//!
+//! In: a pre-tokenizer. Out: a text that it would lose a part of, or none.
 
-use crate::split::Pretokenizer;
+use super::Pretokenizer;
+use crate::check_in::CheckIn;
+use crate::error::Result;
 
 /// From here on, characters are tried alone only: before it there is one of every kind.
 const TRIED_AMONG_OTHERS: char = '\u{800}';
@@ -8,11 +12,16 @@ const TRIED_AMONG_OTHERS: char = '\u{800}';
 /// A text that the pattern leaves a part of unmatched, if one is found: every character is tried alone, and
 /// those of the first scripts between others. (A pattern without look-around that matches every character
 /// alone matches all text, as a match can begin anywhere.)
-pub fn first_unmatched(pretokenizer: &Pretokenizer) -> Option<String> {
-    let drops = |text: &String| pretokenizer.split_strict(text, &mut |_| {}).is_err();
+pub fn first_unmatched(pretokenizer: &Pretokenizer, check_in: &mut CheckIn) -> Result<Option<String>> {
     let alone = ('\0'..=char::MAX).map(|c| c.to_string());
     let among = |c: char| [format!("{c}a"), format!("a{c} "), format!(" {c}1"), format!("1{c}\n")];
-    alone.chain(('\0'..TRIED_AMONG_OTHERS).flat_map(among)).find(drops)
+    for text in alone.chain(('\0'..TRIED_AMONG_OTHERS).flat_map(among)) {
+        check_in.now()?;
+        if pretokenizer.split_strict(&text, &mut CheckIn::never(), &mut |_, _| ()).is_err() {
+            return Ok(Some(text));
+        }
+    }
+    Ok(None)
 }
 
 #[cfg(test)]
@@ -21,7 +30,10 @@ mod tests {
 
     #[test]
     fn finds_what_is_dropped() {
-        let first = |pattern| first_unmatched(&Pretokenizer::regex(pattern).unwrap());
+        let first = |pattern| {
+            let pretokenizer = Pretokenizer::regex(pattern).unwrap();
+            first_unmatched(&pretokenizer, &mut CheckIn::never()).unwrap()
+        };
         assert_eq!(first(r"\w+|[^\w\s]+").as_deref(), Some("\t"));
         assert_eq!(first(r"[^\u{7FF}]").as_deref(), Some("\u{7FF}"));
     }

@@ -1,25 +1,23 @@
 //! The part of the door that encodes.
 
-use super::{little_endian, slice};
-use crate::bpe::Stop;
-use crate::cover;
-use crate::encode::{self, Rules, Text};
+use super::{little_endian, long_call, long_call_in_steps, slice};
+use crate::check_in::CheckIn;
+use crate::encode::{self, SpecialRules, Text};
 use crate::error::Result;
+use crate::pair::Pair;
 use crate::split::Pretokenizer;
+use crate::strings::StringsBuf;
 use crate::tokens::{Tokens, origins_by_rank as find_origins_by_rank};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyInt, PyList, PyString};
-use std::sync::atomic::AtomicBool;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Specials>()?;
     module.add_class::<Encoder>()?;
-    module.add_function(wrap_pyfunction!(origins_by_rank, module)?)?;
-    module.add_function(wrap_pyfunction!(first_unmatched, module)?)?;
-    Ok(())
+    module.add_function(wrap_pyfunction!(origins_by_rank, module)?)
 }
 
 /// Which special tokens to look for; made once for a set and kept by the caller.
@@ -48,31 +46,13 @@ fn text<'t>(given: &'t Bound<'_, PyAny>) -> PyResult<Text<'t>> {
     }
 }
 
-/// Runs `work` without the GIL; it is told when Python wants to raise (Ctrl-C), and that is then raised.
-fn detached<T: Send>(
-    py: Python<'_>,
-    work: impl FnOnce(&mut (dyn FnMut() -> bool + Send)) -> Result<T> + Send,
-) -> PyResult<T> {
-    let mut raised: Option<PyErr> = None;
-    let outcome = py.detach(|| {
-        work(&mut || {
-            raised = Python::attach(|py| py.check_signals()).err();
-            raised.is_some()
-        })
-    });
-    match raised {
-        Some(error) => Err(error),
-        None => Ok(outcome?),
-    }
-}
-
 fn tokens(bytes: &PyBuffer<u8>, offsets: &PyBuffer<i64>) -> PyResult<Tokens> {
-    Ok(Tokens::new(slice(bytes)?.to_vec(), slice(offsets)?.to_vec())?)
+    Ok(Tokens::new(StringsBuf::new(slice(bytes)?.to_vec(), slice(offsets)?.to_vec())?)?)
 }
 
 /// Two u32 for every id; the largest number twice where there is no pair.
-fn pairs<'py>(py: Python<'py>, origins: &[Option<(u32, u32)>]) -> Bound<'py, PyBytes> {
-    let flat = origins.iter().flat_map(|pair| pair.map_or([u32::MAX; 2], |(left, right)| [left, right]));
+fn pairs<'py>(py: Python<'py>, origins: &[Option<Pair>]) -> Bound<'py, PyBytes> {
+    let flat = origins.iter().flat_map(|pair| pair.map_or([u32::MAX; 2], |pair| [pair.left(), pair.right()]));
     PyBytes::new(py, &little_endian(flat.map(u32::to_le_bytes)))
 }
 
@@ -96,9 +76,9 @@ impl Encoder {
         &self,
         allowed: Option<&'s Specials>,
         disallowed: Option<&'s Specials>,
-    ) -> PyResult<Rules<'s>> {
+    ) -> PyResult<SpecialRules<'s>> {
         let rules =
-            Rules { allowed: allowed.map(|some| &some.0), disallowed: disallowed.map(|some| &some.0) };
+            SpecialRules { allowed: allowed.map(|some| &some.0), disallowed: disallowed.map(|some| &some.0) };
         match rules.allowed.and_then(encode::Specials::largest_id) {
             Some(id) if id as usize >= self.encoder.vocabulary_size() => Err(PyValueError::new_err(format!(
                 "a special token has the id {id}, but the vocabulary ends before it"
@@ -156,8 +136,10 @@ impl Encoder {
         if !rest.is_empty() {
             return Err(PyValueError::new_err("merges come in threes: left, right, new"));
         }
-        let make = || encode::Encoder::new(pretokenizer, nfc, tokens, &special, merges, whole_pretokens);
-        Ok(Self { encoder: py.detach(make)?, numbers: PyOnceLock::new() })
+        let encoder = long_call_in_steps(py, |check_in| {
+            encode::Encoder::new(pretokenizer, nfc, tokens, &special, merges, whole_pretokens, check_in)
+        })?;
+        Ok(Self { encoder, numbers: PyOnceLock::new() })
     }
 
     #[pyo3(signature = (text, *, allowed=None, disallowed=None))]
@@ -168,10 +150,7 @@ impl Encoder {
         disallowed: Option<&Specials>,
     ) -> PyResult<Bound<'py, PyList>> {
         let (py, text, rules) = (text.py(), self::text(text)?, self.rules(allowed, disallowed)?);
-        let ids = detached(py, |asked| {
-            let flag = AtomicBool::new(false);
-            ids(&self.encoder, rules, text, &mut Stop::new(asked, &flag))
-        })?;
+        let ids = long_call_in_steps(py, |check_in| ids(&self.encoder, rules, text, check_in))?;
         list(py, &ids, self.numbers(py)?)
     }
 
@@ -186,8 +165,8 @@ impl Encoder {
     ) -> PyResult<Bound<'py, PyList>> {
         let texts = texts.iter().map(text).collect::<PyResult<Vec<_>>>()?;
         let rules = self.rules(allowed, disallowed)?;
-        let work = |text: Text, stop: &mut Stop| ids(&self.encoder, rules, text, stop);
-        let all = detached(py, |asked| encode::batch(&texts, threads, asked, work))?;
+        let work = |text: Text, check_in: &mut CheckIn| ids(&self.encoder, rules, text, check_in);
+        let all = batch(py, &texts, threads, work)?;
         let numbers = self.numbers(py)?;
         let _paused = CollectorPaused::new(py);
         let lists = all.into_iter().map(|ids| list(py, &ids, numbers)).collect::<PyResult<Vec<_>>>()?;
@@ -206,12 +185,12 @@ impl Encoder {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let texts = texts.iter().map(text).collect::<PyResult<Vec<_>>>()?;
         let rules = self.rules(allowed, disallowed)?;
-        let work = |text: Text, stop: &mut Stop| {
+        let work = |text: Text, check_in: &mut CheckIn| {
             let mut count = 0_i64;
-            self.encoder.encode(text, rules, stop, &mut |ids| count += ids.len() as i64)?;
+            self.encoder.encode(text, rules, check_in, &mut |ids| count += ids.len() as i64)?;
             Ok(count)
         };
-        let counts = detached(py, |asked| encode::batch(&texts, threads, asked, work))?;
+        let counts = batch(py, &texts, threads, work)?;
         Ok(PyBytes::new(py, &little_endian(counts.into_iter().map(i64::to_le_bytes))))
     }
 
@@ -226,10 +205,24 @@ impl Encoder {
     }
 }
 
-fn ids(encoder: &encode::Encoder, rules: Rules, text: Text, stop: &mut Stop) -> Result<Vec<u32>> {
+fn batch<T: Send>(
+    py: Python<'_>,
+    texts: &[Text],
+    threads: usize,
+    work: impl Fn(Text, &mut CheckIn) -> Result<T> + Sync + Send,
+) -> PyResult<Vec<T>> {
+    long_call(py, |caller| encode::batch(texts, threads, &mut || caller.asked(|_| Ok(())), work))
+}
+
+fn ids(
+    encoder: &encode::Encoder,
+    rules: SpecialRules,
+    text: Text,
+    check_in: &mut CheckIn,
+) -> Result<Vec<u32>> {
     // About as many as most texts need, so that the list seldom grows.
     let mut ids = Vec::with_capacity(text.bytes().len() / 3);
-    encoder.encode(text, rules, stop, &mut |some| ids.extend_from_slice(some))?;
+    encoder.encode(text, rules, check_in, &mut |some| ids.extend_from_slice(some))?;
     Ok(ids)
 }
 
@@ -242,13 +235,6 @@ fn origins_by_rank<'py>(
     special: Vec<u32>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let tokens = tokens(&token_bytes, &token_offsets)?;
-    let origins = py.detach(|| find_origins_by_rank(&tokens, &special))?;
+    let origins = long_call_in_steps(py, |check_in| find_origins_by_rank(&tokens, &special, check_in))?;
     Ok(pairs(py, &origins))
-}
-
-/// A text that the pattern does not match all of, if one is found.
-#[pyfunction]
-fn first_unmatched(py: Python<'_>, pattern: &str) -> PyResult<Option<String>> {
-    let pretokenizer = Pretokenizer::new(Some(pattern))?;
-    Ok(py.detach(|| cover::first_unmatched(&pretokenizer)))
 }

@@ -1,9 +1,14 @@
 //! Memory: large blocks straight from the system, and fetching ahead.
 //!
-//! Large blocks are taken from the system and given back to it one by one. An allocator would keep them, and what grows
-//! by doubling leaves holes that nothing fits into.
+//! In: requests for memory. Out: small blocks from the usual allocator, large ones from the system, which gets them back
+//! one by one. The usual allocator would keep them, and what grows by doubling leaves holes that nothing fits into: a
+//! parity training of 30 languages and 32,000 merges then peaks at 725 MB instead of 630.
 //!
-//! As the allocator is that of the whole program, this crate is for our extension module and not for others to link.
+//! `mallopt(M_MMAP_THRESHOLD)` saves the same memory in the same time without this code. But it is a setting of the whole
+//! process: after `import pairity`, NumPy's sums of arrays of 4 MB took 3.5 ms instead of 0.2, because every result was
+//! then mapped and unmapped. This allocator serves the core alone.
+//!
+//! It serves all of the program that it is linked into, so this crate is for our extension module and not for others to link.
 
 #[cfg(target_os = "linux")]
 mod large_blocks {

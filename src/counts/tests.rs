@@ -1,0 +1,195 @@
+use super::*;
+use crate::split::{GPT4O, WHITESPACE};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+fn counter(pattern: Option<&str>) -> Counter {
+    Counter::new(Pretokenizer::new(pattern).unwrap(), false, false, true)
+}
+
+fn listed(words: &WordCounts) -> Vec<(Vec<u8>, u64)> {
+    words.counted().iter().map(|(word, count)| (word.to_vec(), count)).collect()
+}
+
+fn strings<'s>(bytes: &'s [u8], offsets: &'s [i64]) -> Strings<'s> {
+    Strings::new(bytes, offsets).unwrap()
+}
+
+fn counted(counter: Counter) -> Vec<(String, u64)> {
+    let (words, _) = counter.finish();
+    listed(&words).into_iter().map(|(bytes, count)| (String::from_utf8(bytes).unwrap(), count)).collect()
+}
+
+fn pairs(expected: &[(&str, u64)]) -> Vec<(String, u64)> {
+    expected.iter().map(|(pretoken, count)| ((*pretoken).to_owned(), *count)).collect()
+}
+
+#[test]
+fn lines_are_texts_without_their_ends() {
+    let mut counter = counter(Some(GPT4O));
+    counter.add_lines(b"a b\r\n\n b b\na", &mut CheckIn::never()).unwrap();
+    assert_eq!(counter.totals, Totals { lines: 4, bytes: 8, chars: 8, words: 5, replaced: 0 });
+    assert_eq!(counted(counter), pairs(&[(" b", 3), ("a", 2)]));
+}
+
+#[test]
+fn texts_may_hold_line_ends() {
+    let mut counter = counter(Some(WHITESPACE));
+    counter.add_texts(strings("é\nfoo bar".as_bytes(), &[0, 6, 6, 10]), &mut CheckIn::never()).unwrap();
+    assert_eq!(counter.totals, Totals { lines: 3, bytes: 10, chars: 9, words: 3, replaced: 0 });
+    assert_eq!(counted(counter), pairs(&[("\n", 1), (" bar", 1), ("foo", 1), ("é", 1)]));
+}
+
+#[test]
+fn offsets_outside_the_data_are_refused() {
+    for offsets in [[0, 9], [-1, 2], [2, 1]] {
+        let message = Strings::new(b"abc", &offsets).err().unwrap().to_string();
+        assert!(message.contains("offsets must rise"), "{message}");
+    }
+    assert_eq!(strings(b"", &[]).len(), 0);
+}
+
+#[test]
+fn text_that_is_not_utf8_is_located() {
+    let error = counter(None).add_lines(b"ab\ncd\xFFe\n", &mut CheckIn::never()).unwrap_err();
+    assert!(matches!(error, Error::NotUtf8 { line: 1, column: 2 }), "{error:?}");
+    let error = counter(None).add_texts(strings(b"ab\n\xFF", &[0, 1, 4]), &mut CheckIn::never()).unwrap_err();
+    assert!(matches!(error, Error::NotUtf8 { line: 1, column: 2 }), "{error:?}");
+    // A character that two texts share is broken in both.
+    let error =
+        counter(None).add_texts(strings("é".as_bytes(), &[0, 1, 2]), &mut CheckIn::never()).unwrap_err();
+    assert!(matches!(error, Error::NotUtf8 { line: 0, column: 0 }), "{error:?}");
+}
+
+#[test]
+fn text_that_is_not_utf8_is_replaced_when_asked() {
+    let mut counter = Counter::new(Pretokenizer::new(None).unwrap(), false, true, false);
+    counter.add_lines(b"a\xFF\xFEb\n\xE2\x82\nc", &mut CheckIn::never()).unwrap();
+    assert_eq!(counter.totals, Totals { lines: 3, bytes: 12, chars: 6, words: 0, replaced: 3 });
+    assert_eq!(counted(counter), pairs(&[("a\u{FFFD}\u{FFFD}b", 1), ("c", 1), ("\u{FFFD}", 1)]));
+}
+
+#[test]
+fn nfc_composes() {
+    let mut counter = Counter::new(Pretokenizer::new(None).unwrap(), true, false, false);
+    counter.add_lines("e\u{301}\né\nabc".as_bytes(), &mut CheckIn::never()).unwrap();
+    assert_eq!(counter.totals, Totals { lines: 3, bytes: 7, chars: 5, words: 0, replaced: 0 });
+    assert_eq!(counted(counter), pairs(&[("abc", 1), ("é", 2)]));
+}
+
+#[test]
+fn words_follow_the_whitespace_rule() {
+    let regex = fancy_regex::Regex::new(r"\w+|[^\w\s]+").unwrap();
+    for text in ["", "it's 5", "  a--b  ", "हिन्दी भाषा।", "日本 x_y\u{A0}?!", "👨‍👩‍👧 e\u{301}"]
+    {
+        assert_eq!(
+            count_words(text, &mut CheckIn::never()).unwrap(),
+            regex.find_iter(text).count() as u64,
+            "{text:?}"
+        );
+    }
+}
+
+#[test]
+fn a_pattern_that_drops_text_is_refused() {
+    let message = counter(Some(r"\p{L}+")).add_lines(b"a b", &mut CheckIn::never()).unwrap_err().to_string();
+    assert!(message.contains(r#"does not match " ""#), "{message}");
+}
+
+#[test]
+fn nothing_counted_is_an_empty_array() {
+    let (words, totals) = counter(None).finish();
+    assert_eq!(words, WordCounts { words: StringsBuf::default(), counts: vec![] });
+    assert_eq!(totals, Totals::default());
+}
+
+fn pretoken() -> impl Strategy<Value = Vec<u8>> {
+    // Few different bytes and lengths around every limit of the layout, zeros among them.
+    let length =
+        prop::sample::select(vec![1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 22, 23, 24, 25, 31, 32, 33, 70]);
+    length.prop_flat_map(|length| prop::collection::vec(prop::sample::select(vec![0, 1, 0xFF]), length))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..Default::default() })]
+    #[test]
+    fn the_table_counts_as_a_map_does(
+        first in prop::collection::vec((pretoken(), 1u64..5), 0..300),
+        second in prop::collection::vec((pretoken(), 1u64..5), 0..300),
+    ) {
+        let mut expected = BTreeMap::new();
+        for (bytes, count) in first.iter().chain(&second) {
+            *expected.entry(bytes.clone()).or_insert(0) += count;
+        }
+        let table_of = |added: &[(Vec<u8>, u64)]| {
+            let mut table = Table::default();
+            for (bytes, count) in added {
+                table.add(bytes, 0, bytes.len(), *count);
+            }
+            table
+        };
+        let mut table = table_of(&first);
+        table.merge(&table_of(&second));
+        prop_assert_eq!(listed(&table.into_sorted()), expected.into_iter().collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn broken_text_is_located_anywhere_in_a_block() {
+    for broken in [&b"\xFF"[..], b"\xE2\x82", b"\xC3"] {
+        for place in 0..200 {
+            let mut block = "é".repeat(place / 2).into_bytes();
+            block.resize(place, b'a');
+            block.extend(broken);
+            block.resize(block.len() + place % 70, b'b');
+            let error = counter(None).add_lines(&block, &mut CheckIn::never()).unwrap_err();
+            assert!(
+                matches!(error, Error::NotUtf8 { line: 0, column } if column == place as u64),
+                "{place}: {error}"
+            );
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn lines_are_those_of_str(text in "[a\r\n]{0,12}") {
+        prop_assert!(lines(&text).eq(text.lines()));
+    }
+}
+
+#[test]
+fn the_table_grows() {
+    let mut counter = counter(Some(WHITESPACE));
+    let mut other = self::counter(Some(WHITESPACE));
+    for number in 0..50_000 {
+        counter.add_lines(format!("{number} {number:030}").as_bytes(), &mut CheckIn::never()).unwrap();
+        other.add_lines(format!("{number}").as_bytes(), &mut CheckIn::never()).unwrap();
+    }
+    other.merge(counter);
+    assert_eq!(other.totals.lines, 100_000);
+    let words = counted(other);
+    assert_eq!(words.len(), 100_000);
+    assert!(words.is_sorted_by(|a, b| a.0 < b.0));
+    assert!(words.iter().all(|(word, count)| *count == if word.starts_with(' ') { 1 } else { 2 }));
+}
+
+#[test]
+fn one_long_text_can_be_stopped() {
+    let text = "to be ".repeat(20_000);
+    for pattern in [Some(GPT4O), Some(r"(?s:.)"), Some(WHITESPACE)] {
+        let outcome = counter(pattern).add_lines(text.as_bytes(), &mut CheckIn::impatient());
+        assert!(matches!(outcome, Err(Error::Interrupted)), "lines by {pattern:?}");
+        let outcome =
+            counter(pattern).add_texts(strings(text.as_bytes(), &[0, 120_000]), &mut CheckIn::impatient());
+        assert!(matches!(outcome, Err(Error::Interrupted)), "texts by {pattern:?}");
+    }
+}
+
+#[test]
+fn composing_one_long_text_can_be_stopped() {
+    let mut counter = Counter::new(Pretokenizer::new(None).unwrap(), true, false, false);
+    let text = "e\u{301}".repeat(1 << 18);
+    let outcome = counter.add_lines(text.as_bytes(), &mut CheckIn::impatient());
+    assert!(matches!(outcome, Err(Error::Interrupted)));
+}

@@ -1,0 +1,187 @@
+//! The learners: each has a text to learn from and knows the best pair in it.
+//!
+//! In: counted words, and the log. Out: the best pair of a text once it is up to date with the log. Idle threads bring
+//! the others up to date in the meantime.
+
+use crate::counts::Counted;
+use crate::error::{Error, Result};
+use crate::log::{Log, Reader};
+use crate::pair::Candidate;
+use crate::queue::{Admission, Queue};
+use crate::shard::{Part, Scratch, Shard, Word};
+use crate::vocabulary::{Vocabulary, byte_ranks};
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::collections::hash_map::Entry;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Into how many parts a text is cut to be laid out by several threads: each walks all words and takes 2.5 MB.
+const MOST_PARTS: usize = 16;
+
+/// A text to learn from, with the queue of its pairs.
+pub struct Learner {
+    shard: Shard,
+    reader: Reader,
+    /// Pairs with at least this count are in the queue; rarer ones, which are most, only when it has run dry.
+    queued_from: u64,
+    /// Pairs born since the queue was last asked: put into it only then, by the thread that has the vocabulary.
+    born: Vec<Candidate>,
+    queue: Queue,
+}
+
+impl Learner {
+    fn new(texts: &[Counted], threads: usize, stop: &AtomicBool) -> Result<Learner> {
+        let ranks = byte_ranks();
+        let parts = if let [text] = texts {
+            vec![Part::new(words(text).collect(), &ranks, stop)]
+        } else {
+            let number = threads.min(MOST_PARTS);
+            std::thread::scope(|scope| {
+                let make = |part| move || Part::new(summed(texts, part, number), &ranks, stop);
+                let makers: Vec<_> = (0..number).map(|part| scope.spawn(make(part))).collect();
+                makers
+                    .into_iter()
+                    .map(|maker| maker.join().unwrap_or_else(|panic| resume_unwind(panic)))
+                    .collect()
+            })
+        };
+        let shard = Shard::new(parts.into_iter().collect::<Result<_>>()?)?;
+        Ok(Learner {
+            shard,
+            reader: Reader::default(),
+            queued_from: u64::MAX,
+            born: Vec::new(),
+            queue: Queue::default(),
+        })
+    }
+
+    /// Applies the next batch of merges; `false` when there was none.
+    pub fn catch_up(&mut self, log: &Log, scratch: &mut Scratch) -> bool {
+        let merges = self.reader.next_batch(log);
+        for merge in merges {
+            let (born, queued_from) = (&mut self.born, self.queued_from);
+            let keep = |candidate: Candidate| {
+                if candidate.count >= queued_from {
+                    born.push(candidate);
+                }
+            };
+            self.shard.apply(merge, scratch, |_, _| (), keep);
+        }
+        !merges.is_empty()
+    }
+
+    pub fn best(&mut self, vocabulary: &Vocabulary, admission: &Admission) -> Option<Candidate> {
+        for candidate in self.born.drain(..) {
+            if admission.admits(&candidate, vocabulary) {
+                self.queue.push(candidate, vocabulary);
+            }
+        }
+        loop {
+            let best = self.queue.best(vocabulary, self.queued_from, |pair| self.shard.count(pair));
+            if best.is_some() || self.queued_from <= admission.floor() {
+                return best;
+            }
+            // The queue is empty: take in the next rarer pairs, down to an eighth of the most frequent of them.
+            let rarer = self.shard.candidates().filter(|candidate| candidate.count < self.queued_from);
+            let most = rarer.clone().map(|candidate| candidate.count).max().unwrap_or(0);
+            let queued_from = (most / 8).max(admission.floor());
+            for candidate in rarer.filter(|candidate| candidate.count >= queued_from) {
+                if admission.admits(&candidate, vocabulary) {
+                    self.queue.push(candidate, vocabulary);
+                }
+            }
+            self.queued_from = queued_from;
+        }
+    }
+}
+
+/// The learners, brought up to date by whoever has time.
+pub struct Pool<'p> {
+    log: &'p Log,
+    learners: Vec<Mutex<Learner>>,
+}
+
+impl<'p> Pool<'p> {
+    /// Builds a learner for each of the texts (each is one or several languages) on all threads, the largest first.
+    pub fn new(texts: &[&[Counted]], log: &'p Log, threads: usize, stop: &AtomicBool) -> Result<Self> {
+        let size = |i: usize| texts[i].iter().map(Counted::size).sum::<usize>();
+        let mut order: Vec<usize> = (0..texts.len()).collect();
+        order.sort_by_key(|&i| Reverse(size(i)));
+        let next = AtomicUsize::new(0);
+        let built: Vec<Mutex<Result<Learner>>> =
+            texts.iter().map(|_| Mutex::new(Err(Error::Interrupted))).collect();
+        std::thread::scope(|scope| {
+            for _ in 0..threads.min(texts.len()) {
+                scope.spawn(|| {
+                    while let Some(&i) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        *lock(&built[i]) = Learner::new(texts[i], threads, stop);
+                    }
+                });
+            }
+        });
+        let made =
+            |learner: Mutex<Result<Learner>>| learner.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let learners =
+            built.into_iter().map(|learner| made(learner).map(Mutex::new)).collect::<Result<_>>()?;
+        Ok(Pool { log, learners })
+    }
+
+    pub fn len(&self) -> usize {
+        self.learners.len()
+    }
+
+    pub fn learner(&self, index: usize) -> MutexGuard<'_, Learner> {
+        lock(&self.learners[index])
+    }
+
+    /// The work of one helper thread, until it is told to stop.
+    pub fn keep_up(&self, helper: usize, mut scratch: Scratch, stop: &AtomicBool) {
+        let number = self.learners.len();
+        let mut at = helper * number / 2;
+        let mut idle = 0;
+        while !stop.load(Ordering::Relaxed) {
+            at = (at + 1) % number;
+            let busy = match self.learners[at].try_lock() {
+                Ok(mut learner) => learner.catch_up(self.log, &mut scratch),
+                Err(_) => false,
+            };
+            idle = if busy { 0 } else { idle + 1 };
+            if idle > number {
+                std::thread::sleep(Duration::from_micros(20));
+            }
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The words of one learner have one owner.
+fn words<'c>(text: &Counted<'c>) -> impl Iterator<Item = Word<'c>> + use<'c> {
+    text.iter().map(|(bytes, weight)| Word { bytes, weight, owner: 0 })
+}
+
+/// Equal words of several languages become one, with their weights added: those of part number `part` of `parts`.
+fn summed<'c>(texts: &[Counted<'c>], part: usize, parts: usize) -> Vec<Word<'c>> {
+    let expected = texts.iter().map(Counted::distinct).sum::<usize>() / parts;
+    let mut places: FxHashMap<&[u8], u32> = FxHashMap::with_capacity_and_hasher(expected, Default::default());
+    let mut sums: Vec<Word> = Vec::new();
+    for word in texts.iter().flat_map(words) {
+        // By how they begin, so that words with the same beginning stay together.
+        let share = word.bytes.iter().take(6).fold(0, |share, &byte| share * 31 + usize::from(byte));
+        if share % parts == part {
+            match places.entry(word.bytes) {
+                Entry::Occupied(place) => sums[*place.get() as usize].weight += word.weight,
+                Entry::Vacant(place) => {
+                    place.insert(sums.len() as u32);
+                    sums.push(word);
+                }
+            }
+        }
+    }
+    sums
+}

@@ -1,0 +1,139 @@
+//! The part of the door that cuts and counts.
+
+use super::{little_endian, long_call_in_steps};
+use crate::check_in::CheckIn;
+use crate::counts;
+use crate::error::Result;
+use crate::split::{Pretokenizer, cover};
+use crate::strings::Strings;
+use pyo3::buffer::PyUntypedBuffer;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Counter>()?;
+    module.add_function(wrap_pyfunction!(pretokenize, module)?)?;
+    module.add_function(wrap_pyfunction!(first_unmatched, module)?)
+}
+
+/// The bytes of any contiguous buffer, whatever its elements. SAFETY: as for [`slice`].
+fn bytes_of(buffer: &PyUntypedBuffer) -> PyResult<&[u8]> {
+    if !buffer.is_c_contiguous() {
+        return Err(PyValueError::new_err("buffers must be contiguous"));
+    }
+    if buffer.len_bytes() == 0 {
+        return Ok(&[]);
+    }
+    Ok(unsafe { std::slice::from_raw_parts(buffer.buf_ptr().cast(), buffer.len_bytes()) })
+}
+
+/// Holds none once it is finished, or after an error: then it would hold a part of what it was given.
+#[pyclass(module = "pairity._core")]
+struct Counter(Option<counts::Counter>);
+
+impl Counter {
+    fn take(&mut self) -> PyResult<counts::Counter> {
+        let ended = "this counter is finished, or an error or a signal ended it: make a new one";
+        self.0.take().ok_or_else(|| PyValueError::new_err(ended))
+    }
+
+    fn add(
+        &mut self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut counts::Counter, &mut CheckIn) -> Result<()> + Send,
+    ) -> PyResult<()> {
+        let mut counter = self.take()?;
+        long_call_in_steps(py, |check_in| work(&mut counter, check_in))?;
+        self.0 = Some(counter);
+        Ok(())
+    }
+}
+
+#[pymethods]
+impl Counter {
+    #[new]
+    #[pyo3(signature = (pattern, *, nfc=false, replace_invalid=false, count_words=false))]
+    fn new(pattern: Option<&str>, nfc: bool, replace_invalid: bool, count_words: bool) -> PyResult<Self> {
+        let pretokenizer = Pretokenizer::new(pattern)?;
+        Ok(Self(Some(counts::Counter::new(pretokenizer, nfc, replace_invalid, count_words))))
+    }
+
+    fn add_lines(&mut self, py: Python<'_>, block: &[u8]) -> PyResult<()> {
+        self.add(py, |counter, check_in| counter.add_lines(block, check_in))
+    }
+
+    fn add_texts(
+        &mut self,
+        py: Python<'_>,
+        data: &Bound<'_, PyAny>,
+        offsets: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let (data, offsets) = (PyUntypedBuffer::get(data)?, PyUntypedBuffer::get(offsets)?);
+        let (offsets, rest) = bytes_of(&offsets)?.as_chunks();
+        if !rest.is_empty() {
+            return Err(PyValueError::new_err("offsets must be int64: their size is no multiple of 8 bytes"));
+        }
+        let offsets: Vec<i64> = offsets.iter().map(|offset| i64::from_le_bytes(*offset)).collect();
+        let texts = Strings::new(bytes_of(&data)?, &offsets)?;
+        self.add(py, |counter, check_in| counter.add_texts(texts, check_in))
+    }
+
+    fn merge(&mut self, py: Python<'_>, other: &mut Self) -> PyResult<()> {
+        let mut counter = self.take()?;
+        let other = other.take()?;
+        py.detach(|| counter.merge(other));
+        self.0 = Some(counter);
+        Ok(())
+    }
+
+    fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<CountedColumns<'py>> {
+        let counter = self.take()?;
+        let (words, totals, offsets, counts) = py.detach(|| {
+            let (words, totals) = counter.finish();
+            let offsets = little_endian(words.words.offsets().iter().map(|offset| offset.to_le_bytes()));
+            let counts = little_endian(words.counts.iter().map(|count| count.to_le_bytes()));
+            (words, totals, offsets, counts)
+        });
+        let named = PyDict::new(py);
+        named.set_item("lines", totals.lines)?;
+        named.set_item("bytes", totals.bytes)?;
+        named.set_item("chars", totals.chars)?;
+        named.set_item("words", totals.words)?;
+        named.set_item("replaced", totals.replaced)?;
+        let [bytes, offsets, counts] =
+            [words.words.bytes(), &offsets, &counts].map(|column| PyBytes::new(py, column));
+        Ok((bytes, offsets, counts, named))
+    }
+}
+
+type CountedColumns<'py> =
+    (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyDict>);
+
+#[pyfunction]
+#[pyo3(signature = (pattern, text, *, strict=false))]
+fn pretokenize<'t>(
+    py: Python<'_>,
+    pattern: Option<&str>,
+    text: &'t str,
+    strict: bool,
+) -> PyResult<Vec<&'t str>> {
+    let pretokenizer = Pretokenizer::new(pattern)?;
+    long_call_in_steps(py, |check_in| {
+        let mut pretokens = Vec::new();
+        let mut keep = |pretoken, _: &mut CheckIn| pretokens.push(pretoken);
+        if strict {
+            pretokenizer.split_strict(text, check_in, &mut keep)?;
+        } else {
+            pretokenizer.split(text, check_in, &mut keep)?;
+        }
+        Ok(pretokens)
+    })
+}
+
+/// A text that the pattern does not match all of, if one is found.
+#[pyfunction]
+fn first_unmatched(py: Python<'_>, pattern: &str) -> PyResult<Option<String>> {
+    let pretokenizer = Pretokenizer::new(Some(pattern))?;
+    long_call_in_steps(py, |check_in| cover::first_unmatched(&pretokenizer, check_in))
+}

@@ -1,0 +1,110 @@
+//! The door to Python: buffers in, buffers out. Nothing else in the core knows Python.
+
+mod counting;
+mod encoding;
+mod training;
+
+use crate::check_in::CheckIn;
+use crate::error::{Error, Result};
+use crate::split::PRESETS;
+use crate::unicode::UNICODE_VERSION;
+use pyo3::buffer::{Element, PyBuffer};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let patterns = PyDict::new(module.py());
+    for preset in PRESETS {
+        patterns.set_item(preset.name, (preset.pattern, preset.single_digits))?;
+    }
+    module.add("PATTERNS", patterns)?;
+    module.add("UNICODE_VERSION", UNICODE_VERSION)?;
+    module.add("NotUtf8Error", module.py().get_type::<NotUtf8Error>())?;
+    counting::register(module)?;
+    training::register(module)?;
+    encoding::register(module)
+}
+
+pyo3::create_exception!(
+    pairity._core,
+    NotUtf8Error,
+    PyValueError,
+    "Text that is not UTF-8. `line` counts from 0 within the batch, `column` is a byte offset in that line."
+);
+
+impl From<Error> for PyErr {
+    fn from(error: Error) -> PyErr {
+        match error {
+            Error::Interrupted => PyKeyboardInterrupt::new_err(()),
+            Error::NotUtf8 { line, column } => Python::attach(|py| {
+                let raised = NotUtf8Error::new_err(error.to_string());
+                let value = raised.value(py);
+                match value.setattr("line", line).and_then(|()| value.setattr("column", column)) {
+                    Ok(()) => raised,
+                    Err(other) => other,
+                }
+            }),
+            Error::Invalid(message) => PyValueError::new_err(message),
+        }
+    }
+}
+
+/// Whoever called from Python, while the work runs without the GIL.
+struct PythonCaller {
+    raised: Option<PyErr>,
+}
+
+impl PythonCaller {
+    /// Whether to go on: runs the handlers of signals that have come in (Ctrl-C), and then `hear`.
+    fn asked(&mut self, hear: impl FnOnce(Python<'_>) -> PyResult<()>) -> bool {
+        let heard = Python::attach(|py| py.check_signals().and_then(|()| hear(py)));
+        self.raised = heard.err();
+        self.raised.is_none()
+    }
+}
+
+/// The door for every long call: releases the GIL, runs `work`, and raises what the caller's handlers raised, or else the
+/// error of the work.
+fn long_call<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&mut PythonCaller) -> Result<T> + Send,
+) -> PyResult<T> {
+    let mut caller = PythonCaller { raised: None };
+    let outcome = py.detach(|| work(&mut caller));
+    match caller.raised {
+        Some(raised) => Err(raised),
+        None => Ok(outcome?),
+    }
+}
+
+/// The same for work that checks in at every step.
+fn long_call_in_steps<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&mut CheckIn) -> Result<T> + Send,
+) -> PyResult<T> {
+    long_call(py, |caller| work(&mut CheckIn::new(&mut || caller.asked(|_| Ok(())))))
+}
+
+/// The elements of a contiguous buffer.
+///
+/// SAFETY: the caller keeps the buffer alive (it is borrowed) and must not write to it meanwhile; the
+/// Python side only ever passes Arrow buffers, which are immutable, and arrays that it has just made.
+fn slice<T: Element>(buffer: &PyBuffer<T>) -> PyResult<&[T]> {
+    if !buffer.is_c_contiguous() {
+        return Err(PyValueError::new_err("buffers must be contiguous"));
+    }
+    if buffer.item_count() == 0 {
+        return Ok(&[]);
+    }
+    Ok(unsafe { std::slice::from_raw_parts(buffer.buf_ptr().cast(), buffer.item_count()) })
+}
+
+fn little_endian<const N: usize>(values: impl Iterator<Item = [u8; N]>) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(values.size_hint().0 * N);
+    for value in values {
+        bytes.extend_from_slice(&value); // `flatten` would go byte by byte
+    }
+    bytes
+}

@@ -1,0 +1,148 @@
+//! The queue of a language's pairs, the order that they are taken in, and which may become tokens.
+//!
+//! In: candidates as they are born. Out: the best one by today's counts.
+
+use crate::pair::{Candidate, Pair};
+use crate::vocabulary::Vocabulary;
+use std::cmp::Ordering;
+
+/// The total order of candidates: more frequent first; on a tie the greater pair, left token before right.
+fn order(a: &Candidate, b: &Candidate, vocabulary: &Vocabulary) -> Ordering {
+    a.count.cmp(&b.count).then_with(|| {
+        let lefts = vocabulary.compare(a.pair.left(), b.pair.left());
+        lefts.then_with(|| vocabulary.compare(a.pair.right(), b.pair.right()))
+    })
+}
+
+/// A heap of candidates that tolerates stale counts: since a pair only loses after its birth, an entry
+/// is an upper bound, and is put right when it comes to the top.
+///
+/// The standard heap cannot be used: its order is a property of the entries alone, and ours needs the vocabulary.
+#[derive(Default)]
+pub struct Queue {
+    heap: Vec<Candidate>,
+}
+
+impl Queue {
+    pub fn push(&mut self, candidate: Candidate, vocabulary: &Vocabulary) {
+        self.heap.push(candidate);
+        let mut at = self.heap.len() - 1;
+        while at > 0 {
+            let parent = (at - 1) / 2;
+            if order(&self.heap[at], &self.heap[parent], vocabulary).is_le() {
+                break;
+            }
+            self.heap.swap(at, parent);
+            at = parent;
+        }
+    }
+
+    fn sink(&mut self, mut at: usize, vocabulary: &Vocabulary) {
+        loop {
+            let mut child = 2 * at + 1;
+            if child >= self.heap.len() {
+                return;
+            }
+            if child + 1 < self.heap.len()
+                && order(&self.heap[child + 1], &self.heap[child], vocabulary).is_gt()
+            {
+                child += 1;
+            }
+            if order(&self.heap[child], &self.heap[at], vocabulary).is_le() {
+                return;
+            }
+            self.heap.swap(at, child);
+            at = child;
+        }
+    }
+
+    fn pop(&mut self, vocabulary: &Vocabulary) {
+        self.heap.swap_remove(0);
+        self.sink(0, vocabulary);
+    }
+
+    /// The best pair by today's counts, or `None` when none reaches `floor`. It stays in the queue.
+    pub fn best(
+        &mut self,
+        vocabulary: &Vocabulary,
+        floor: u64,
+        count: impl Fn(Pair) -> u64,
+    ) -> Option<Candidate> {
+        while let Some(&top) = self.heap.first() {
+            let now = count(top.pair);
+            if now == top.count && now >= floor {
+                return Some(top);
+            }
+            if now < floor {
+                self.pop(vocabulary);
+            } else {
+                self.heap[0].count = now;
+                self.sink(0, vocabulary);
+            }
+        }
+        None
+    }
+}
+
+/// Which pairs may become tokens at all.
+#[derive(Clone, Copy, Debug)]
+pub struct Admission {
+    pub min_frequency: u64,
+    /// In bytes.
+    pub max_token_length: usize,
+    /// Refuse a token that joins a part of one character with another character.
+    pub whole_characters: bool,
+}
+
+impl Admission {
+    /// A count of zero is never admitted, whatever the minimum.
+    pub fn floor(&self) -> u64 {
+        self.min_frequency.max(1)
+    }
+
+    pub fn admits(&self, candidate: &Candidate, vocabulary: &Vocabulary) -> bool {
+        let (left, right) = (candidate.pair.left(), candidate.pair.right());
+        candidate.count >= self.floor()
+            && vocabulary.length(left) + vocabulary.length(right) <= self.max_token_length
+            && (!self.whole_characters
+                || respects_characters(&vocabulary.joined_bytes(left, right).collect::<Vec<u8>>()))
+    }
+}
+
+/// True for whole characters, and for a part of a single one.
+fn respects_characters(token: &[u8]) -> bool {
+    let whole = match token[0] {
+        ..0x80 => 1,
+        0xc0..0xe0 => 2,
+        0xe0..0xf0 => 3,
+        _ => 4,
+    };
+    let continued = token[1..].iter().all(|byte| byte & 0xc0 == 0x80);
+    token.len() < whole && continued || std::str::from_utf8(token).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ties_go_to_the_greater_pair() {
+        let vocabulary = Vocabulary::new();
+        let mut queue = Queue::default();
+        for (left, right) in [(3, 9), (4, 1), (4, 2), (1, 200)] {
+            queue.push(Candidate { count: 5, pair: Pair::new(left, right) }, &vocabulary);
+        }
+        assert_eq!(queue.best(&vocabulary, 1, |_| 5).map(|best| best.pair), Some(Pair::new(4, 2)));
+    }
+
+    #[test]
+    fn parts_of_characters() {
+        assert!(respects_characters("aé".as_bytes()));
+        assert!(respects_characters(&"é".as_bytes()[..1]));
+        assert!(respects_characters(&"語".as_bytes()[1..]));
+        assert!(!respects_characters(&"語b".as_bytes()[1..]));
+        assert!(!respects_characters(&"b語".as_bytes()[..2]));
+        assert!(!respects_characters(&[b'a', 0x80]));
+        assert!(!respects_characters(&[0xc3, 0xa9, 0x80]));
+    }
+}

@@ -1,0 +1,59 @@
+//! The scale: what each language costs, kept up to date at every parity merge.
+//!
+//! In: the texts that the languages are measured on, and the log. Out: a gauge for each language.
+
+use crate::counts::Counted;
+use crate::error::Result;
+use crate::log::{Log, Reader};
+use crate::shard::{Part, Scratch, Shard, Word};
+use crate::turns::Gauge;
+use crate::vocabulary::byte_ranks;
+use std::sync::atomic::AtomicBool;
+
+/// The text that a language is measured on, and its size in the unit of the measure.
+#[derive(Clone, Copy)]
+pub struct Measure<'c> {
+    pub text: Counted<'c>,
+    pub units: f64,
+    pub ratio: f64,
+}
+
+/// The measured texts of all languages in one shard, and how many tokens each has.
+pub struct Scale {
+    shard: Shard,
+    reader: Reader,
+    pub gauges: Vec<Gauge>,
+}
+
+impl Scale {
+    /// A language without a measure is not weighed: its gauge stays at zero.
+    pub fn new(measures: &[Option<Measure>], stop: &AtomicBool) -> Result<Scale> {
+        let mut gauges = Vec::new();
+        let mut words = Vec::new();
+        for (owner, measure) in (0..).zip(measures) {
+            let mut gauge = Gauge { units: 0.0, ratio: 1.0, tokens: 0 };
+            if let &Some(Measure { text, units, ratio }) = measure {
+                let tokens = text.iter().map(|(bytes, count)| bytes.len() as u64 * count).sum();
+                gauge = Gauge { units, ratio, tokens };
+                words.extend(text.iter().map(|(bytes, weight)| Word { bytes, weight, owner }));
+            }
+            gauges.push(gauge);
+        }
+        let shard = Shard::new(vec![Part::new(words, &byte_ranks(), stop)?])?;
+        Ok(Scale { shard, reader: Reader::default(), gauges })
+    }
+
+    pub fn catch_up(&mut self, log: &Log, scratch: &mut Scratch) {
+        loop {
+            let merges = self.reader.next_batch(log);
+            if merges.is_empty() {
+                return;
+            }
+            for merge in merges {
+                let gauges = &mut self.gauges;
+                let save = |owner: u32, weight: u64| gauges[owner as usize].tokens -= weight;
+                self.shard.apply(merge, scratch, save, |_| ());
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! The words of one language (or of several) cut into tokens, and what one merge does to them.
+//!
+//! All words lie in ONE flat array of token ids with a separator before each. A token that spans
+//! several bytes is written at the first and at the last coordinate of its span; what lies between
+//! is stale. A pair is known by its *boundary*: the coordinate where its right token starts.
+//!
+//! ```text
+//! coordinates  0 1 2 3 4 5          merges: (t,h) -> T, (T,e) -> U
+//! start        | t h e | a
+//! after (t,h)  | T T e | a          boundary 3 lies between T and e
+//! after (T,e)  | U T U | a          boundary 2 is stale: U starts at 1 and ends at 3
+//! ```
+//!
+//! A token that was merged away lost one end of its span to the new token, and what is written there
+//! later is only ever longer. So a token stands at a span if and only if its id is at BOTH ends; the
+//! start of its right neighbour is then always fresh. Three reads tell a live boundary from a stale one.
+//!
+//! In: words, then merges one after the other. Out: how often each pair occurs now, and which pairs a merge made.
+
+mod layout;
+mod lists;
+mod scratch;
+
+use crate::error::Result;
+use crate::pair::{Candidate, Pair};
+use fixedbitset::FixedBitSet;
+use layout::{Region, SEPARATOR, Symbols};
+use lists::{BoundaryWriter, Lists, PairEntry, decode};
+use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
+
+pub use layout::{MOST_TOKENS, Part, Word};
+pub use scratch::Scratch;
+
+/// One learned merge, with the lengths in bytes that a shard needs to find the spans.
+#[derive(Clone, Copy, Debug)]
+pub struct Merge {
+    pub left: u32,
+    pub right: u32,
+    pub new: u32,
+    pub left_len: u32,
+    pub right_len: u32,
+}
+
+pub struct Shard {
+    symbols: Symbols,
+    regions: Vec<Region>,
+    pairs: FxHashMap<Pair, PairEntry>,
+    lists: Lists,
+    /// The tokens that ever occurred. A pair can only occur where both its tokens do, and most tokens occur in few
+    /// languages, so two bits spare most look-ups in the index.
+    seen: FixedBitSet,
+}
+
+impl Shard {
+    pub fn new(parts: Vec<Part>) -> Result<Shard> {
+        let mut parts = parts.into_iter();
+        let mut whole = parts.next().unwrap_or_default();
+        for part in parts {
+            whole.append(part)?;
+        }
+        let Part { mut symbols, regions, counts, writers } = whole;
+        symbols.push(SEPARATOR);
+        symbols.finish();
+        let mut seen = FixedBitSet::new();
+        let mut pairs = FxHashMap::default();
+        let mut lists = Lists::with_capacity(writers.iter().map(|writer| writer.bytes.len()).sum());
+        for (both, writer) in writers.into_iter().enumerate().filter(|(both, _)| counts[*both] > 0) {
+            let (left, right) = ((both >> 8) as u32, (both & 0xff) as u32);
+            seen.grow_and_insert(left as usize);
+            seen.grow_and_insert(right as usize);
+            let boundaries = lists.keep(&writer.bytes);
+            pairs.insert(Pair::new(left, right), PairEntry { count: counts[both], boundaries });
+        }
+        Ok(Shard { symbols, regions, pairs, lists, seen })
+    }
+
+    pub fn count(&self, pair: Pair) -> u64 {
+        self.pairs.get(&pair).map_or(0, |entry| entry.count)
+    }
+
+    pub fn candidates(&self) -> impl Iterator<Item = Candidate> + Clone {
+        self.pairs.iter().map(|(&pair, entry)| Candidate { count: entry.count, pair })
+    }
+
+    /// Applies a merge to every word, left to right, never overlapping (`aaa` with (a,a) gives `aa a`).
+    ///
+    /// `merged` hears of every occurrence (owner and weight); `born` gets each pair whose count grew, which are the
+    /// pairs of the new token and no others: every other pair can only lose.
+    pub fn apply(
+        &mut self,
+        merge: &Merge,
+        scratch: &mut Scratch,
+        mut merged: impl FnMut(u32, u64),
+        mut born: impl FnMut(Candidate),
+    ) {
+        let &Merge { left, right, new, left_len, right_len } = merge;
+        if !self.seen.contains(left as usize) || !self.seen.contains(right as usize) {
+            return;
+        }
+        let Some(entry) = self.pairs.remove(&Pair::new(left, right)) else {
+            return;
+        };
+        scratch.decoded.clear();
+        decode(self.lists.bytes(&entry.boundaries), |boundary| scratch.decoded.push(boundary));
+        self.lists.discard(&entry.boundaries);
+        scratch.spots.clear();
+        let symbols = &mut self.symbols;
+        for (i, &boundary) in scratch.decoded.iter().enumerate() {
+            if let Some(&later) = scratch.decoded.get(i + PREFETCH) {
+                symbols.prefetch((later - left_len) as usize);
+                symbols.prefetch(later as usize);
+            }
+            let start = (boundary - left_len) as usize;
+            let middle = boundary as usize;
+            if symbols.get(middle) == right && symbols.get(middle - 1) == left && symbols.get(start) == left {
+                // Written at once: in a run such as `aaa` the next boundary then shows as stale.
+                symbols.set(start, new);
+                symbols.set(middle + right_len as usize - 1, new);
+                scratch.spots.push(start as u32);
+            }
+        }
+        if scratch.spots.is_empty() {
+            return;
+        }
+        self.seen.grow_and_insert(new as usize);
+
+        let span = left_len + right_len;
+        let mut regions = RegionWalk { regions: &self.regions, at: 0 };
+        let mut previous_end = 0;
+        for (i, &start) in scratch.spots.iter().enumerate() {
+            if let Some(&later) = scratch.spots.get(i + PREFETCH) {
+                symbols.prefetch(later as usize - 1); // in a long list, what the first pass fetched is gone
+                symbols.prefetch((later + span) as usize);
+            }
+            let end = start + span;
+            let region = regions.of(start);
+            merged(region.owner, region.weight);
+            if previous_end != start {
+                let neighbour = symbols.get(start as usize - 1);
+                if neighbour != SEPARATOR {
+                    scratch.before.note(neighbour, start, region.weight);
+                }
+            }
+            if scratch.spots.get(i + 1) == Some(&end) {
+                scratch.twins.push(end);
+                scratch.twin_weight += region.weight;
+            } else {
+                let neighbour = symbols.get(end as usize);
+                if neighbour != SEPARATOR {
+                    scratch.after.note(neighbour, end, region.weight);
+                }
+            }
+            previous_end = end;
+        }
+
+        let mut index = Index { pairs: &mut self.pairs, lists: &mut self.lists, coded: &mut scratch.coded };
+        scratch.before.drain(|neighbour, weight, boundaries| {
+            index.lose(Pair::new(neighbour, left), weight);
+            born(index.gain(Pair::new(neighbour, new), weight, boundaries));
+        });
+        scratch.after.drain(|neighbour, weight, boundaries| {
+            index.lose(Pair::new(right, neighbour), weight);
+            born(index.gain(Pair::new(new, neighbour), weight, boundaries));
+        });
+        if !scratch.twins.is_empty() {
+            index.lose(Pair::new(right, left), scratch.twin_weight);
+            born(index.gain(Pair::new(new, new), scratch.twin_weight, &scratch.twins));
+            scratch.twins.clear();
+            scratch.twin_weight = 0;
+        }
+        self.lists.compact_if_worth_it(&mut self.pairs);
+    }
+}
+
+/// The pairs of a shard while a merge changes them.
+struct Index<'s> {
+    pairs: &'s mut FxHashMap<Pair, PairEntry>,
+    lists: &'s mut Lists,
+    coded: &'s mut BoundaryWriter,
+}
+
+impl Index<'_> {
+    /// The pair just merged is gone already, so it may be missing here (`aaa`); no other pair can.
+    fn lose(&mut self, pair: Pair, weight: u64) {
+        if let Entry::Occupied(mut found) = self.pairs.entry(pair) {
+            found.get_mut().count -= weight;
+            if found.get().count == 0 {
+                self.lists.discard(&found.remove().boundaries);
+            }
+        }
+    }
+
+    /// A pair exists before it is born only when two merges make the same token (`ab|c`, `a|bc`): rare.
+    fn gain(&mut self, pair: Pair, weight: u64, boundaries: &[u32]) -> Candidate {
+        let count = match self.pairs.entry(pair) {
+            Entry::Vacant(place) => {
+                let boundaries = self.lists.keep(self.coded.code(boundaries));
+                place.insert(PairEntry { count: weight, boundaries });
+                weight
+            }
+            Entry::Occupied(mut found) => {
+                let entry = found.get_mut();
+                entry.count += weight;
+                let mut all = boundaries.to_vec();
+                decode(self.lists.bytes(&entry.boundaries), |boundary| all.push(boundary));
+                all.sort_unstable();
+                all.dedup();
+                self.lists.discard(&entry.boundaries);
+                entry.boundaries = self.lists.keep(self.coded.code(&all));
+                entry.count
+            }
+        };
+        Candidate { count, pair }
+    }
+}
+
+/// How many boundaries ahead the symbols are fetched: they lie too far apart for the processor to guess.
+const PREFETCH: usize = 24;
+
+/// Finds the region of each boundary of an ascending series by galloping from the last one.
+struct RegionWalk<'s> {
+    regions: &'s [Region],
+    at: usize,
+}
+
+impl<'s> RegionWalk<'s> {
+    fn of(&mut self, position: u32) -> &'s Region {
+        let mut step = 1;
+        while self.regions.get(self.at + step).is_some_and(|region| region.start <= position) {
+            self.at += step;
+            step *= 2;
+        }
+        while step > 1 {
+            step /= 2;
+            if self.regions.get(self.at + step).is_some_and(|region| region.start <= position) {
+                self.at += step;
+            }
+        }
+        &self.regions[self.at]
+    }
+}

@@ -1,0 +1,180 @@
+//! Cutting text into pre-tokens.
+//!
+//! In: a pattern and a text, ` ?\S+|...` and `to be`. Out: the pre-tokens in order, `to`, ` be`.
+//!
+//! A pre-tokenizer is described by ONE regular expression: what it matches, from left to right, are the pre-tokens.
+//! The patterns that people use are scanned by hand ([`rules`], [`scanner`]), many times faster than a regex engine can;
+//! every other pattern goes to the engine. The tests prove the two equal.
+
+pub mod cover;
+mod pattern_error;
+mod rules;
+mod scanner;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use fancy_regex::Regex;
+
+use crate::check_in::CheckIn;
+use crate::error::{Error, Result};
+use pattern_error::{excerpt, lower_first};
+use rules::KNOWN;
+
+/// A pre-tokenizer known by name: its pattern, and the variant in which every number character stands alone.
+pub struct Preset {
+    pub name: &'static str,
+    /// None: the whole text is one pre-token.
+    pub pattern: Option<&'static str>,
+    pub single_digits: &'static str,
+}
+
+// The patterns of gpt4o (o200k_base), gpt4 (cl100k_base) and gpt2 are those that tiktoken publishes;
+// whitespace is the rule of the parity-aware BPE paper. Each takes its rule for numbers as a parameter.
+macro_rules! gpt4o {
+    ($numbers:literal) => {
+        concat!(
+            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
+            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
+            $numbers,
+            r"| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+        )
+    };
+}
+macro_rules! gpt4 {
+    ($numbers:literal) => {
+        concat!(
+            r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|",
+            $numbers,
+            r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+        )
+    };
+}
+macro_rules! gpt2 {
+    ($numbers:literal) => {
+        concat!(r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+|", $numbers, r"| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
+    };
+}
+
+pub const GPT4O: &str = gpt4o!(r"\p{N}{1,3}");
+pub const GPT4O_SINGLE_DIGITS: &str = gpt4o!(r"\p{N}");
+pub const GPT4: &str = gpt4!(r"\p{N}{1,3}");
+pub const GPT4_SINGLE_DIGITS: &str = gpt4!(r"\p{N}");
+pub const GPT2: &str = gpt2!(r" ?\p{N}+");
+pub const GPT2_SINGLE_DIGITS: &str = gpt2!(r" ?\p{N}");
+pub const WHITESPACE: &str = r" ?\S+|\s+(?!\S)|\s+";
+pub const WHITESPACE_SINGLE_DIGITS: &str = r"\p{N}| ?[^\s\p{N}]+|\s+(?!\S)|\s+";
+pub const NONE_SINGLE_DIGITS: &str = r"\p{N}|[^\p{N}]+";
+
+pub const PRESETS: [Preset; 5] = [
+    Preset { name: "gpt4o", pattern: Some(GPT4O), single_digits: GPT4O_SINGLE_DIGITS },
+    Preset { name: "gpt4", pattern: Some(GPT4), single_digits: GPT4_SINGLE_DIGITS },
+    Preset { name: "gpt2", pattern: Some(GPT2), single_digits: GPT2_SINGLE_DIGITS },
+    Preset { name: "whitespace", pattern: Some(WHITESPACE), single_digits: WHITESPACE_SINGLE_DIGITS },
+    Preset { name: "none", pattern: None, single_digits: NONE_SINGLE_DIGITS },
+];
+
+/// Cuts text into pre-tokens. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Pretokenizer(Method);
+
+#[derive(Clone, Debug)]
+enum Method {
+    Whole,
+    /// By the rules of this one of [`KNOWN`].
+    Scan(usize),
+    Match(Arc<Regex>),
+}
+
+impl Pretokenizer {
+    /// `None` keeps every text whole. A known pattern is scanned by hand, any other is run by the regex engine.
+    pub fn new(pattern: Option<&str>) -> Result<Self> {
+        match pattern {
+            None => Ok(Self(Method::Whole)),
+            Some(pattern) => match KNOWN.iter().position(|(known, _)| *known == pattern) {
+                Some(index) => Ok(Self(Method::Scan(index))),
+                None => Self::regex(pattern),
+            },
+        }
+    }
+
+    /// The regex engine even for a known pattern: what the scanners are tested against.
+    pub fn regex(pattern: &str) -> Result<Self> {
+        let regex = Regex::new(pattern).map_err(|error| pattern_error::invalid(pattern, &error))?;
+        Ok(Self(Method::Match(Arc::new(regex))))
+    }
+
+    /// Calls `emit` with every pre-token of `text`, in order. Nothing is lost: text that the pattern does not match
+    /// becomes a pre-token of its own.
+    pub fn split<'t>(
+        &self,
+        text: &'t str,
+        check_in: &mut CheckIn,
+        emit: &mut impl FnMut(&'t str, &mut CheckIn),
+    ) -> Result<()> {
+        match &self.0 {
+            Method::Match(regex) => for_each_match(regex, text, |gap, pretoken| {
+                for piece in [gap, pretoken] {
+                    if !piece.is_empty() {
+                        emit(piece, check_in);
+                    }
+                }
+                check_in.now()
+            }),
+            _ => self.split_strict(text, check_in, emit),
+        }
+    }
+
+    /// The same, but text that the pattern does not match is an error: training would never see it.
+    pub fn split_strict<'t>(
+        &self,
+        text: &'t str,
+        check_in: &mut CheckIn,
+        emit: &mut impl FnMut(&'t str, &mut CheckIn),
+    ) -> Result<()> {
+        match &self.0 {
+            Method::Whole if text.is_empty() => Ok(()),
+            Method::Whole => {
+                emit(text, check_in);
+                check_in.now()
+            }
+            Method::Scan(index) => scanner::scan_by(*index, text, check_in, emit),
+            Method::Match(regex) => for_each_match(regex, text, |gap, pretoken| {
+                if !gap.is_empty() {
+                    return Err(Error::Invalid(format!(
+                        "the pre-tokenizer pattern drops text: it does not match {}. Training would never see this \
+                         text; add an alternative that matches it, for example `|(?s:.)` at the end of the pattern.",
+                        excerpt(gap)
+                    )));
+                }
+                if !pretoken.is_empty() {
+                    emit(pretoken, check_in);
+                }
+                check_in.now()
+            }),
+        }
+    }
+}
+
+/// Calls `visit` with every match and the text between it and the match before; at the end, with the rest and no match.
+fn for_each_match<'t>(
+    regex: &Regex,
+    text: &'t str,
+    mut visit: impl FnMut(&'t str, &'t str) -> Result<()>,
+) -> Result<()> {
+    let mut done = 0;
+    for found in regex.find_iter(text) {
+        let found = found.map_err(|error| {
+            Error::Invalid(format!(
+                "the pre-tokenizer pattern failed on the text {}: {}. Make the pattern simpler (nested repeats such as \
+                 `(a+)+` take too many steps), or give the text in shorter lines.",
+                excerpt(&text[done..]),
+                lower_first(&error),
+            ))
+        })?;
+        visit(&text[done..found.start()], &text[found.start()..found.end()])?;
+        done = found.end();
+    }
+    visit(&text[done..], "")
+}

@@ -1,0 +1,306 @@
+use super::scanner::Scanner;
+use super::*;
+use crate::unicode::classes;
+use proptest::prelude::*;
+
+fn cut(pretokenizer: &Pretokenizer, text: &str) -> Vec<String> {
+    let mut pieces = Vec::new();
+    pretokenizer
+        .split_strict(text, &mut CheckIn::never(), &mut |piece, _| pieces.push(piece.to_owned()))
+        .unwrap();
+    pieces
+}
+
+fn cut_by(pattern: &str, text: &str) -> Vec<String> {
+    let pretokenizer = Pretokenizer::new(Some(pattern)).unwrap();
+    assert!(matches!(pretokenizer.0, Method::Scan(_)), "no scanner for {pattern}");
+    cut(&pretokenizer, text)
+}
+
+/// Every known pattern, the scanner against the engine.
+fn assert_scanners_agree_with_regex(text: &str) {
+    for (pattern, _) in &KNOWN {
+        thread_local! {
+            static ENGINES: std::cell::RefCell<std::collections::HashMap<&'static str, Pretokenizer>> =
+                Default::default();
+        }
+        let engine = ENGINES.with_borrow_mut(|engines| {
+            engines.entry(pattern).or_insert_with(|| Pretokenizer::regex(pattern).unwrap()).clone()
+        });
+        assert_eq!(cut_by(pattern, text), cut(&engine, text), "{text:?} by {pattern}");
+    }
+}
+
+/// Pieces whose neighbourhood decides how a text is cut.
+const NASTY: &[&str] = &[
+    " ",
+    " ",
+    "  ",
+    "\t",
+    "\n",
+    "\r",
+    "\r\n",
+    "\u{85}",
+    "\u{A0}",
+    "\u{2028}",
+    "\u{2029}",
+    "\u{3000}",
+    "\u{200B}",
+    "\u{B}",
+    "\u{1F}",
+    "\0",
+    "a",
+    "b",
+    "A",
+    "B",
+    "ab",
+    "AB",
+    "Ab",
+    "abcxyz",
+    "azazazazazaz",
+    "`a{z@",
+    "s",
+    "S",
+    "t",
+    "re",
+    "RE",
+    "Ve",
+    "m",
+    "lL",
+    "d",
+    "'",
+    "'",
+    "''",
+    "'s",
+    "'S",
+    "'ſ",
+    "ſ",
+    "'t",
+    "'re",
+    "'vE",
+    "'ll",
+    "'l",
+    "'D",
+    "’s",
+    "\"",
+    "/",
+    "//",
+    "/\n",
+    ".",
+    "!",
+    "?!",
+    "-",
+    "_",
+    "$",
+    "+",
+    "\u{301}",
+    "\u{301}",
+    "\u{308}\u{20DD}",
+    "\u{94D}",
+    "\u{200D}",
+    "\u{FE0F}",
+    "ǅ",
+    "ʰ",
+    "ª",
+    "Ⅷ",
+    "ⅳ",
+    "Ⓐ",
+    "é",
+    "É",
+    "ß",
+    "ı",
+    "İ",
+    "Я",
+    "я",
+    "Ωω",
+    "क",
+    "कि",
+    "हिन्दी",
+    "ไทย",
+    "ก็",
+    "日本",
+    "ー",
+    "ひら",
+    "カ",
+    "한국",
+    "عرب",
+    "ـ",
+    "א",
+    "ა",
+    "Ა",
+    "ꙮ",
+    "0",
+    "1",
+    "12",
+    "123",
+    "1234567",
+    "٣",
+    "९९",
+    "²",
+    "½",
+    "〇",
+    "三",
+    "𝟘",
+    "😀",
+    "👨‍👩‍👧",
+    "🇫🇷",
+    "𐐀",
+    "𐐨",
+    "\u{10FFFF}",
+    "\u{FFFD}",
+    "\u{E000}",
+];
+
+fn nasty_text() -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(NASTY), 0..14).prop_map(|pieces| pieces.concat())
+}
+
+/// A few pieces only, so that the same ones meet in every order.
+fn narrow_text() -> impl Strategy<Value = String> {
+    prop::sample::subsequence(NASTY, 4)
+        .prop_flat_map(|alphabet| prop::collection::vec(prop::sample::select(alphabet), 0..12))
+        .prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 6000, failure_persistence: None, ..Default::default() })]
+    #[test]
+    fn scanners_agree_on_nasty_text(text in nasty_text()) {
+        assert_scanners_agree_with_regex(&text);
+    }
+
+    #[test]
+    fn scanners_agree_on_few_pieces(text in narrow_text()) {
+        assert_scanners_agree_with_regex(&text);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..Default::default() })]
+    #[test]
+    fn scanners_agree_on_any_text(text in any::<String>()) {
+        assert_scanners_agree_with_regex(&text);
+    }
+}
+
+#[test]
+fn scanners_agree_on_every_short_text() {
+    let pieces = [" ", "\n", "\r", "\t", "a", "A", "'", "s", "ſ", "/", "!", "\u{301}", "ก", "ǅ", "1"];
+    for first in pieces {
+        for second in pieces {
+            for third in pieces {
+                for fourth in ["", " ", "a", "A", "\n", "\u{301}", "s"] {
+                    assert_scanners_agree_with_regex(&[first, second, third, fourth].concat());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn gpt4o_cuts() {
+    for (text, pieces) in [
+        ("Hello  world", vec!["Hello", " ", " world"]),
+        ("HTMLPage camelCase", vec!["HTMLPage", " camel", "Case"]),
+        ("It's THEY'RE x'Sy", vec!["It's", " THEY'RE", " x'S", "y"]),
+        ("a'ſb", vec!["a'ſ", "b"]),
+        ("'s", vec!["'s"]),
+        ("12345", vec!["123", "45"]),
+        ("a/\n/b", vec!["a", "/\n/", "b"]),
+        ("a \r\n \n  b", vec!["a", " \r\n \n", " ", " b"]),
+        ("a  ", vec!["a", "  "]),
+        ("\u{301}AB", vec!["\u{301}", "AB"]),
+        ("\u{301}Ab", vec!["\u{301}Ab"]),
+        ("ABกCD", vec!["ABก", "CD"]),
+        ("हिन्दी भाषा।", vec!["हिन्दी", " भाषा", "।"]),
+        ("日本語です。", vec!["日本語です", "。"]),
+        ("", vec![]),
+    ] {
+        assert_eq!(cut_by(GPT4O, text), pieces, "{text:?}");
+    }
+}
+
+#[test]
+fn other_presets_cut() {
+    assert_eq!(cut_by(GPT4, "I'Ma Ab12\r\n\n x"), ["I", "'M", "a", " Ab", "12", "\r\n\n", " x"]);
+    assert_eq!(cut_by(GPT2, "I'm i'M  12345!\n"), ["I", "'m", " i", "'", "M", " ", " 12345", "!", "\n"]);
+    assert_eq!(cut_by(WHITESPACE, "a1!  b\t\tc"), ["a1!", " ", " b", "\t", "\t", "c"]);
+}
+
+#[test]
+fn single_digits_stand_alone() {
+    assert_eq!(cut_by(GPT4O_SINGLE_DIGITS, "in 1999"), ["in", " ", "1", "9", "9", "9"]);
+    assert_eq!(cut_by(GPT4_SINGLE_DIGITS, "in 1९"), ["in", " ", "1", "९"]);
+    assert_eq!(cut_by(GPT2_SINGLE_DIGITS, "in 19"), ["in", " 1", "9"]);
+    assert_eq!(cut_by(WHITESPACE_SINGLE_DIGITS, "in a1b  2"), ["in", " a", "1", "b", " ", " ", "2"]);
+    assert_eq!(cut_by(NONE_SINGLE_DIGITS, "in a 12"), ["in a ", "1", "2"]);
+}
+
+#[test]
+fn no_pattern_keeps_the_text_whole() {
+    let whole = Pretokenizer::new(None).unwrap();
+    assert_eq!(cut(&whole, "a b\nc"), ["a b\nc"]);
+    assert!(cut(&whole, "").is_empty());
+}
+
+#[test]
+fn presets_are_the_known_patterns() {
+    let patterns = PRESETS.iter().flat_map(|preset| preset.pattern.into_iter().chain([preset.single_digits]));
+    assert!(patterns.eq(KNOWN.iter().map(|(pattern, _)| *pattern)));
+}
+
+#[test]
+fn text_between_matches_is_kept_or_refused() {
+    let letters = Pretokenizer::new(Some(r"\p{L}+")).unwrap();
+    let mut pieces = Vec::new();
+    letters.split("..ab, cd!", &mut CheckIn::never(), &mut |piece, _| pieces.push(piece)).unwrap();
+    assert_eq!(pieces, ["..", "ab", ", ", "cd", "!"]);
+
+    let message =
+        letters.split_strict("ab, cd", &mut CheckIn::never(), &mut |_, _| ()).unwrap_err().to_string();
+    assert!(message.contains(r#"does not match ", ""#), "{message}");
+}
+
+#[test]
+fn empty_matches_make_no_pretoken() {
+    let stars = Pretokenizer::new(Some("a*")).unwrap();
+    let mut pieces = Vec::new();
+    stars.split("aab", &mut CheckIn::never(), &mut |piece, _| pieces.push(piece)).unwrap();
+    assert_eq!(pieces, ["aa", "b"]);
+    assert!(stars.split_strict("aab", &mut CheckIn::never(), &mut |_, _| ()).is_err());
+}
+
+#[test]
+fn an_invalid_pattern_is_shown_with_the_place() {
+    for (pattern, shown) in [
+        ("a(b", "    a(b\n       ^\n"),
+        ("ab|[a-", "    ab|[a-\n          ^\n"),
+        (r"é+|\p{Nonsense}", "    é+|\\p{Nonsense}\n       ^\n"),
+        ("a\n(?<", "    a\\n(?<\n        ^\n"),
+        (r"(?!a)\p{Nonsense}+", "    (?!a)\\p{Nonsense}+\n         ^\n"),
+    ] {
+        let message = Pretokenizer::new(Some(pattern)).unwrap_err().to_string();
+        assert!(message.contains(shown), "{message}");
+    }
+}
+
+#[test]
+fn lower_case_ends_at_every_other_byte() {
+    for byte in 0..=255u8 {
+        for place in 0..20 {
+            let mut text = [b'q'; 20];
+            text[place] = byte;
+            let scanner = Scanner { text: &text, classes: classes() };
+            let end = if byte.is_ascii_lowercase() { 20 } else { place };
+            assert_eq!(scanner.after_lowercase(0), end, "{byte} at {place}");
+        }
+    }
+}
+
+#[test]
+fn too_much_back_tracking_is_an_error() {
+    let slow = Pretokenizer::new(Some("(a|b|ab)*(?=c)|.")).unwrap();
+    let message =
+        slow.split(&"ab".repeat(60), &mut CheckIn::never(), &mut |_, _| ()).unwrap_err().to_string();
+    assert!(message.contains("Make the pattern simpler"), "{message}");
+}

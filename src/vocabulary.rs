@@ -1,0 +1,138 @@
+//! The vocabulary while it grows.
+//!
+//! In: two ids to join. Out: the id of the two joined, a new one or that of the same string; and the order of tokens that
+//! decides ties.
+
+use crate::error::{Error, Result};
+use crate::shard::MOST_TOKENS;
+use crate::strings::StringsBuf;
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
+use std::cmp::Ordering;
+use std::hash::Hasher;
+
+/// Bytes are kept as their rank in GPT-2's byte-level alphabet, which is also their id, so that
+/// comparing slices compares the strings that Hugging Face's trainer and the authors' program compare.
+pub struct Vocabulary {
+    ranks: StringsBuf,
+    /// The first eight ranks of each token as one number: most comparisons need no more.
+    prefixes: Vec<u64>,
+    ids: HashTable<u32>,
+    byte_of_rank: [u8; 256],
+}
+
+/// How GPT-2 orders the bytes: the printable ones of Latin-1 stand for themselves and come first.
+pub fn byte_ranks() -> [u8; 256] {
+    let printable = |byte: &u8| matches!(byte, b'!'..=b'~' | 0xa1..=0xac | 0xae..=0xff);
+    let order = (0..=255).filter(printable).chain((0..=255).filter(|byte| !printable(byte)));
+    let mut ranks = [0; 256];
+    for (rank, byte) in order.enumerate() {
+        ranks[byte as usize] = rank as u8;
+    }
+    ranks
+}
+
+impl Vocabulary {
+    /// The 256 bytes.
+    pub fn new() -> Vocabulary {
+        let mut byte_of_rank = [0; 256];
+        for (byte, rank) in (0..=255).zip(byte_ranks()) {
+            byte_of_rank[usize::from(rank)] = byte;
+        }
+        let mut vocabulary = Vocabulary {
+            ranks: StringsBuf::default(),
+            prefixes: Vec::new(),
+            ids: HashTable::new(),
+            byte_of_rank,
+        };
+        for rank in 0..=255 {
+            vocabulary.intern(&[rank]);
+        }
+        vocabulary
+    }
+
+    /// How many tokens; their ids are those below.
+    pub fn size(&self) -> usize {
+        self.prefixes.len()
+    }
+
+    fn ranks(&self, id: u32) -> &[u8] {
+        &self.ranks[id as usize]
+    }
+
+    /// In bytes.
+    pub fn length(&self, id: u32) -> usize {
+        self.ranks(id).len()
+    }
+
+    /// The bytes of two tokens, one after the other.
+    pub fn joined_bytes(&self, left: u32, right: u32) -> impl Iterator<Item = u8> {
+        let ranks = self.ranks(left).iter().chain(self.ranks(right));
+        ranks.map(|&rank| self.byte_of_rank[usize::from(rank)])
+    }
+
+    /// The id of the two joined: a new one, or the one that another merge gave the same string.
+    pub fn join(&mut self, left: u32, right: u32) -> Result<u32> {
+        if self.size() >= MOST_TOKENS {
+            return Err(Error::Invalid(format!("the engine's limit is {MOST_TOKENS} tokens: ask for fewer")));
+        }
+        let joined = [self.ranks(left), self.ranks(right)].concat();
+        Ok(self.intern(&joined))
+    }
+
+    fn intern(&mut self, token: &[u8]) -> u32 {
+        let hash = |bytes: &[u8]| {
+            let mut hasher = FxHasher::default();
+            hasher.write(bytes);
+            hasher.finish()
+        };
+        let ranks = &self.ranks;
+        if let Some(&id) = self.ids.find(hash(token), |&id| ranks[id as usize] == *token) {
+            return id;
+        }
+        let id = self.prefixes.len() as u32;
+        self.ids.insert_unique(hash(token), id, |&id| hash(&ranks[id as usize]));
+        self.ranks.push(token);
+        let mut prefix = [0; 8];
+        let length = token.len().min(8);
+        prefix[..length].copy_from_slice(&token[..length]);
+        self.prefixes.push(u64::from_be_bytes(prefix));
+        id
+    }
+
+    /// As strings in the byte-level alphabet of GPT-2.
+    pub fn compare(&self, a: u32, b: u32) -> Ordering {
+        let prefixes = self.prefixes[a as usize].cmp(&self.prefixes[b as usize]);
+        prefixes.then_with(|| self.ranks(a).cmp(self.ranks(b)))
+    }
+}
+
+impl Default for Vocabulary {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_rank_as_in_gpt2() {
+        let ranks = byte_ranks();
+        assert_eq!(ranks[b'!' as usize], 0);
+        assert_eq!(ranks[b'~' as usize], 93);
+        assert_eq!(ranks[0xff], 187);
+        assert_eq!(ranks[0], 188);
+        assert_eq!(ranks[b' ' as usize], 188 + 32);
+    }
+
+    #[test]
+    fn same_string_same_id() {
+        let mut vocabulary = Vocabulary::new();
+        let ab = vocabulary.join(1, 2).unwrap();
+        let bc = vocabulary.join(2, 3).unwrap();
+        assert_eq!(vocabulary.join(ab, 3).unwrap(), vocabulary.join(1, bc).unwrap());
+        assert_eq!(vocabulary.size(), 259);
+    }
+}
