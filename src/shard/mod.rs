@@ -191,27 +191,16 @@ impl Index<'_> {
         }
     }
 
-    /// A pair exists before it is born only when two merges make the same token (`ab|c`, `a|bc`): rare.
+    /// No pair of the new token is there already, even if another merge made the same string before (`ab|c`, `a|bc`).
+    /// Where a token begins and ends now, one has begun and ended at all times, so nothing around a stretch of bytes
+    /// ever mattered to what became of it: equal stretches are cut alike. If one of them is still two tokens, so is each.
     fn gain(&mut self, pair: Pair, weight: u64, boundaries: &[u32]) -> Candidate {
-        let count = match self.pairs.entry(pair) {
-            Entry::Vacant(place) => {
-                let boundaries = self.lists.keep(self.coded.code(boundaries));
-                place.insert(PairEntry { count: weight, boundaries });
-                weight
-            }
-            Entry::Occupied(mut found) => {
-                let entry = found.get_mut();
-                entry.count += weight;
-                let mut all = boundaries.to_vec();
-                decode(self.lists.bytes(&entry.boundaries), |boundary| all.push(boundary));
-                all.sort_unstable();
-                all.dedup();
-                self.lists.discard(&entry.boundaries);
-                entry.boundaries = self.lists.keep(self.coded.code(&all));
-                entry.count
-            }
+        let Entry::Vacant(place) = self.pairs.entry(pair) else {
+            panic!("the same bytes were cut in two ways")
         };
-        Candidate { count, pair }
+        let boundaries = self.lists.keep(self.coded.code(boundaries));
+        place.insert(PairEntry { count: weight, boundaries });
+        Candidate { count: weight, pair }
     }
 }
 

@@ -226,8 +226,8 @@ proptest! {
 }
 
 #[test]
-fn a_pair_born_again_is_counted_whole() {
-    // ab|c and a|bc both make abc, the second time with its neighbours there already.
+fn two_merges_that_make_the_same_string_share_its_token() {
+    // ab|c and a|bc both make abc.
     let train: Text = [("abcabc", 3), ("xabcy", 2), ("bcbc", 1)].map(|(word, n)| (word.into(), n)).into();
     let given = [Given { train, dev: None, ratio: 1.0 }];
     // With a, b and c as the first three tokens: ab, abc, bc, and abc again.
