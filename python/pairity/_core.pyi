@@ -6,7 +6,9 @@ from typing import Final, final
 from typing_extensions import Buffer
 
 __all__ = [
+    "CL100K",
     "PATTERNS",
+    "TIKTOKEN_GPT2",
     "UNICODE_VERSION",
     "Counter",
     "Encoder",
@@ -21,6 +23,9 @@ __all__ = [
 PATTERNS: Final[dict[str, tuple[str | None, str]]]
 """Name -> its pattern (None: the text stays whole), and the variant in which every number stands alone."""
 
+CL100K: Final[str]
+TIKTOKEN_GPT2: Final[str]
+"""The patterns of GPT-4 and GPT-2 as tiktoken writes them."""
 UNICODE_VERSION: Final[str]
 """The Unicode version that says what a letter, a number or white space is."""
 

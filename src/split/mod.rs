@@ -63,6 +63,14 @@ pub const GPT4: &str = gpt4!(r"\p{N}{1,3}");
 pub const GPT4_SINGLE_DIGITS: &str = gpt4!(r"\p{N}");
 pub const GPT2: &str = gpt2!(r" ?\p{N}+");
 pub const GPT2_SINGLE_DIGITS: &str = gpt2!(r" ?\p{N}");
+/// gpt4 as tiktoken's cl100k_base has it now: white space at the end of a text stays whole, line ends or not.
+pub const CL100K: &str = concat!(
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+",
+    r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+);
+/// gpt2 as tiktoken's gpt2, r50k_base and p50k_base have it now: other words for the same cuts.
+pub const TIKTOKEN_GPT2: &str =
+    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s";
 pub const WHITESPACE: &str = r" ?\S+|\s+(?!\S)|\s+";
 pub const WHITESPACE_SINGLE_DIGITS: &str = r"\p{N}| ?[^\s\p{N}]+|\s+(?!\S)|\s+";
 pub const NONE_SINGLE_DIGITS: &str = r"\p{N}|[^\p{N}]+";

@@ -3,8 +3,8 @@
 //! In: a pattern. Out: the rules that [`super::scanner`] cuts by, or nothing if the pattern is not known.
 
 use super::{
-    GPT2, GPT2_SINGLE_DIGITS, GPT4, GPT4_SINGLE_DIGITS, GPT4O, GPT4O_SINGLE_DIGITS, NONE_SINGLE_DIGITS,
-    WHITESPACE, WHITESPACE_SINGLE_DIGITS,
+    CL100K, GPT2, GPT2_SINGLE_DIGITS, GPT4, GPT4_SINGLE_DIGITS, GPT4O, GPT4O_SINGLE_DIGITS,
+    NONE_SINGLE_DIGITS, TIKTOKEN_GPT2, WHITESPACE, WHITESPACE_SINGLE_DIGITS,
 };
 use crate::unicode::{LETTER, NUMBER, SPACE};
 
@@ -23,6 +23,8 @@ pub struct Rules {
     pub after_symbols: &'static [u8],
     /// `\s*[\r\n]+`: white space up to its last line end is a pre-token.
     pub cut_after_newlines: bool,
+    /// `\s++$` before that: white space at the end of the text is one pre-token.
+    pub whole_at_end: bool,
 }
 
 #[derive(Debug, PartialEq)]
@@ -63,6 +65,7 @@ const GPT4O_RULES: Rules = Rules {
     space_before_numbers: false,
     after_symbols: b"\r\n/",
     cut_after_newlines: true,
+    whole_at_end: false,
 };
 const GPT4_RULES: Rules = Rules {
     contractions: Contractions::AloneAnyCase,
@@ -83,7 +86,7 @@ const WHITESPACE_RULES: Rules =
     Rules { contractions: Contractions::None, word: WordRule::Without(SPACE), ..GPT2_RULES };
 
 /// In the order that the scanner knows them by.
-pub const KNOWN: [(&str, Rules); 9] = [
+pub const KNOWN: [(&str, Rules); 11] = [
     (GPT4O, GPT4O_RULES),
     (GPT4O_SINGLE_DIGITS, Rules { most_numbers: 1, ..GPT4O_RULES }),
     (GPT4, GPT4_RULES),
@@ -110,4 +113,6 @@ pub const KNOWN: [(&str, Rules); 9] = [
             ..WHITESPACE_RULES
         },
     ),
+    (CL100K, Rules { whole_at_end: true, ..GPT4_RULES }),
+    (TIKTOKEN_GPT2, GPT2_RULES),
 ];

@@ -35,7 +35,9 @@ pub fn scan_by<'t>(
         5 => scan::<5>(text, check_in, emit),
         6 => scan::<6>(text, check_in, emit),
         7 => scan::<7>(text, check_in, emit),
-        _ => scan::<8>(text, check_in, emit),
+        8 => scan::<8>(text, check_in, emit),
+        9 => scan::<9>(text, check_in, emit),
+        _ => scan::<10>(text, check_in, emit),
     }
 }
 
@@ -120,7 +122,7 @@ impl Rules {
             return end;
         }
 
-        scanner.white_space(start, self.cut_after_newlines)
+        scanner.white_space(start, self.cut_after_newlines, self.whole_at_end)
     }
 }
 
@@ -269,9 +271,9 @@ impl Scanner<'_> {
         }
     }
 
-    /// `\s*[\r\n]+` where asked for, then `\s+(?!\S)|\s+`: white space before a word leaves its last character to it.
+    /// `\s++$` and `\s*[\r\n]+` where asked for, then `\s+(?!\S)|\s+`: white space before a word leaves its last character to it.
     #[inline(always)]
-    fn white_space(&self, start: usize, cut_after_newlines: bool) -> usize {
+    fn white_space(&self, start: usize, cut_after_newlines: bool, whole_at_end: bool) -> usize {
         let mut end = start;
         let mut last_start = start;
         let mut after_last_newline = start;
@@ -286,7 +288,9 @@ impl Scanner<'_> {
                 after_last_newline = end;
             }
         }
-        if cut_after_newlines && after_last_newline > start {
+        if whole_at_end && end == self.text.len() {
+            end
+        } else if cut_after_newlines && after_last_newline > start {
             after_last_newline
         } else if end == self.text.len() || last_start == start {
             end

@@ -246,7 +246,17 @@ fn no_pattern_keeps_the_text_whole() {
 #[test]
 fn presets_are_the_known_patterns() {
     let patterns = PRESETS.iter().flat_map(|preset| preset.pattern.into_iter().chain([preset.single_digits]));
-    assert!(patterns.eq(KNOWN.iter().map(|(pattern, _)| *pattern)));
+    assert!(patterns.chain([CL100K, TIKTOKEN_GPT2]).eq(KNOWN.iter().map(|(pattern, _)| *pattern)));
+}
+
+#[test]
+fn a_long_run_of_spaces_needs_no_stack() {
+    let text = " ".repeat(1 << 20) + "x";
+    for pattern in [CL100K, TIKTOKEN_GPT2] {
+        assert_eq!(cut_by(pattern, &text).len(), 2);
+    }
+    assert_eq!(cut_by(CL100K, "a \n "), ["a", " \n "]);
+    assert_eq!(cut_by(GPT4, "a \n "), ["a", " \n", " "]);
 }
 
 #[test]

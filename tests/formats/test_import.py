@@ -14,7 +14,7 @@ from hypothesis import given, settings
 
 from pairity.errors import PairityError
 from pairity.formats import tiktoken as tiktoken_format
-from pairity.text.pretokenizers import PRESETS, pattern_of
+from pairity.text.pretokenizers import CL100K, PRESETS, pattern_of
 from pairity.tokenizer.tokenizer import Tokenizer
 from small_tokenizers import KINDS, NASTY, OWN_PATTERN, naive_ids, sample_lines, small, unicode_text
 
@@ -386,3 +386,9 @@ def test_damaged_merges_files_are_refused(tmp_path):
         Tokenizer.from_merges_file(merges, vocab, special_tokens=["<nope>"])
     with pytest.raises(PairityError, match="unknown pre-tokenizer"):
         Tokenizer.from_merges_file(merges, pretokenizer="gpt5")
+
+
+def test_a_million_spaces_are_encoded_with_the_pattern_of_tiktoken():
+    tok = Tokenizer.from_merges([], pattern=CL100K)
+    text = " " * 1_000_000 + "x"
+    assert len(tok.encode(text)) == len(text)
