@@ -171,7 +171,7 @@ impl Encoder {
         Ok(Self { pretokenizer, nfc, tokens, byte_ids, ranks, ids_by_bytes, origins, workspaces })
     }
 
-    /// All ids but those of [`Specials`] are below this.
+    /// All ids are below this.
     pub fn vocabulary_size(&self) -> usize {
         self.tokens.size()
     }

@@ -140,7 +140,7 @@ impl<'p> Pool<'p> {
     /// The work of one helper thread, until it is told to stop.
     pub fn keep_up(&self, helper: usize, mut scratch: Scratch, stop: &AtomicBool) {
         let number = self.learners.len();
-        let mut at = helper * number / 2;
+        let mut at = helper; // another one than the other helpers
         let mut idle = 0;
         while !stop.load(Ordering::Relaxed) {
             at = (at + 1) % number;

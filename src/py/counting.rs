@@ -17,7 +17,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(first_unmatched, module)?)
 }
 
-/// The bytes of any contiguous buffer, whatever its elements. SAFETY: as for [`slice`].
+/// The bytes of any contiguous buffer, whatever its elements. SAFETY: as for [`super::slice`].
 fn bytes_of(buffer: &PyUntypedBuffer) -> PyResult<&[u8]> {
     if !buffer.is_c_contiguous() {
         return Err(PyValueError::new_err("buffers must be contiguous"));
@@ -72,7 +72,9 @@ impl Counter {
         let (data, offsets) = (PyUntypedBuffer::get(data)?, PyUntypedBuffer::get(offsets)?);
         let (offsets, rest) = bytes_of(&offsets)?.as_chunks();
         if !rest.is_empty() {
-            return Err(PyValueError::new_err("offsets must be int64: their size is no multiple of 8 bytes"));
+            return Err(PyValueError::new_err(
+                "offsets must be int64: their size is not a multiple of 8 bytes",
+            ));
         }
         let offsets: Vec<i64> = offsets.iter().map(|offset| i64::from_le_bytes(*offset)).collect();
         let texts = Strings::new(bytes_of(&data)?, &offsets)?;

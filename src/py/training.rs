@@ -39,10 +39,13 @@ impl StepBuffers {
         if [right.len(), served.len(), count.len()] != [left.len(); 3] {
             return Err(PyValueError::new_err("known merges: columns of unequal length"));
         }
+        if served.iter().any(|&language| language >= 0 && language as usize >= languages) {
+            return Err(PyValueError::new_err("a known merge served a language that is not there"));
+        }
         let step = |i: usize| Step {
             left: left[i],
             right: right[i],
-            served: usize::try_from(served[i]).ok().filter(|&language| language < languages),
+            served: usize::try_from(served[i]).ok(), // -1: everyone
             count: count[i],
         };
         Ok((0..left.len()).map(step).collect())
