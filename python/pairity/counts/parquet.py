@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from pairity.counts.tables import from_table, rows_by_language
 from pairity.counts.values import MAX_COUNT, Array, LanguageCounts, Split, check_split, refuse_sum
 from pairity.errors import PairityError
-from pairity.files import write_file
+from pairity.files.writing import write_file
 from pairity.text.inputs import COUNTS_COLUMNS
 from pairity.text.pretokenizers import Pretokenization
 
@@ -46,9 +46,9 @@ def write(path: Path, stored: Stored) -> None:
     """Write one file; it appears under its name only when it is whole."""
     schema = SCHEMA.with_metadata({METADATA_KEY: json.dumps(metadata_of(stored))})
 
-    def fill(unfinished: Path) -> None:
+    def fill(file: BinaryIO) -> None:
         with pq.ParquetWriter(
-            unfinished,
+            file,
             schema,
             compression="zstd",
             use_dictionary=["language", "count"],

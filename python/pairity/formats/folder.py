@@ -1,5 +1,7 @@
 """A tokenizer on disk: the folder that `save` writes and `load` reads."""
 
+import io
+import time
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -8,58 +10,99 @@ from typing import Any
 from pairity import _core
 from pairity.bpe.model import BpeModel
 from pairity.errors import PairityError
-from pairity.files import Content, check_free, write_files
+from pairity.files.digests import check_manifest, read_checked, sealed
+from pairity.files.locks import is_being_written, locked
+from pairity.files.places import check_folder
+from pairity.files.writing import write_folder
 from pairity.formats import merges_txt, tokenizer_json, transformers
 from pairity.formats.oniguruma import for_oniguruma, from_oniguruma
-from pairity.formats.tokenizer_json import as_json, read_json
+from pairity.formats.tokenizer_json import as_json, parse_json, read_json
 
-FORMAT = 1
+FORMAT = 2
 SETTINGS = "pairity.json"
 TRACE = "trace.parquet"
+OF_THE_FOLDER = ("tokenizer.json",)
+"""What a folder holds that has a tokenizer already."""
 
 
 def save(
     model: BpeModel, path: Path, *, force: bool, roles: transformers.Roles, chat_template: str | None
 ) -> None:
-    files: dict[str, Content] = {}
-    files |= transformers.files(model, roles=roles, chat_template=chat_template)
-    files |= merges_txt.files(model)
+    """Write the folder as a whole. pairity.json is written last and has the digests of the other files."""
+    files = transformers.files(model, roles=roles, chat_template=chat_template) | merges_txt.files(model)
     if model.trace is not None:
-        files[TRACE] = lambda target: write_trace(model.trace, target)
-    files[SETTINGS] = as_json(settings_of(model))
-    check_free(path, files, force=force)
-    write_files(path, files, obsolete=(TRACE,))
+        files[TRACE] = table_bytes(model.trace)
+    files[SETTINGS] = as_json(sealed(settings_of(model), files))
+    check_folder(path, OF_THE_FOLDER, what="a tokenizer", force=force)
+    with locked(path):
+        write_folder(path, files, obsolete=(TRACE,))
 
 
-def write_trace(trace: Any, path: Path) -> None:
+def table_bytes(table: Any) -> bytes:
     import pyarrow.parquet as pq
 
-    pq.write_table(trace, path, compression="zstd")
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, compression="zstd")
+    return buffer.getvalue()
 
 
 def load(path: Path) -> BpeModel:
-    import pyarrow.parquet as pq
-
+    """The tokenizer in a folder, or in a tokenizer.json."""
     file = path / "tokenizer.json" if path.is_dir() else path
-    contents = read_json(file)
     settings_file = file.parent / SETTINGS
-    if not settings_file.exists():
-        return tokenizer_json.read(contents)
+    if file.name != "tokenizer.json" or not settings_file.exists():
+        return tokenizer_json.read(read_json(file))
+    # Another process may be replacing the files one by one: then they match again in a moment.
+    for wait in (0.05, 0.2, 0.8, None):
+        try:
+            return load_folder(file.parent)
+        except PairityError:
+            if wait is None or not is_being_written(file.parent):
+                raise
+            time.sleep(wait)
+    raise AssertionError("the last try returns or raises")
+
+
+def load_folder(folder: Path) -> BpeModel:
+    settings_file = folder / SETTINGS
     settings = read_json(settings_file)
-    trace_file = file.parent / TRACE
-    trace = pq.read_table(trace_file) if trace_file.exists() else None
     try:
-        return restore(contents, settings, trace)
+        check_format(settings)
+        if settings["format"] == 1:  # before files had digests
+            tokenizer = (folder / "tokenizer.json").read_bytes()
+            trace = (folder / TRACE).read_bytes() if (folder / TRACE).exists() else None
+        else:
+            check_manifest(settings, settings_file)
+            tokenizer = read_checked(folder, "tokenizer.json", settings)
+            trace = read_checked(folder, TRACE, settings) if TRACE in settings["files"] else None
+        return restore(parse_json(tokenizer, folder / "tokenizer.json"), settings, read_trace(trace, folder))
     except (KeyError, TypeError, AttributeError) as error:
         raise PairityError(f"{settings_file} is damaged: {type(error).__name__} {error}.") from None
 
 
-def restore(contents: dict[str, Any], settings: dict[str, Any], trace: Any) -> BpeModel:
+def read_trace(data: bytes | None, folder: Path) -> Any:
+    if data is None:
+        return None
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_table(pa.BufferReader(data))
+    except (OSError, pa.ArrowException) as error:
+        raise PairityError(
+            f"{folder / TRACE} is damaged ({error}). Remove it, or save the tokenizer again."
+        ) from error
+
+
+def check_format(settings: dict[str, Any]) -> None:
     if settings["format"] > FORMAT:
         raise PairityError(
             f"the tokenizer was saved by pairity {settings['versions']['pairity']}, in a format that is "
             "newer than this version can read. Upgrade pairity."
         )
+
+
+def restore(contents: dict[str, Any], settings: dict[str, Any], trace: Any) -> BpeModel:
     model = tokenizer_json.read(contents, allow_holes=True, record=settings["record"], trace=trace)
     # Hugging Face may have been given another spelling of the pattern; ours is the one in the settings.
     pattern = settings["pattern"]

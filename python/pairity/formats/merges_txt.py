@@ -7,17 +7,16 @@ from pairity.bpe.alphabet import to_bytes, to_text
 from pairity.bpe.merges import BYTE_TOKENS
 from pairity.bpe.model import BpeModel
 from pairity.errors import PairityError
-from pairity.files import Content
 from pairity.formats import tokenizer_json
 from pairity.formats.tokenizer_json import as_json, read_json
 from pairity.text.pretokenizers import Pretokenization
 
 
-def files(model: BpeModel) -> dict[str, Content]:
+def files(model: BpeModel) -> dict[str, bytes]:
     lines = ["#version: 0.2", *(" ".join(pair) for pair in tokenizer_json.merge_list(model))]
     return {
         "vocab.json": as_json(tokenizer_json.vocab(model)),
-        "merges.txt": "\n".join(lines) + "\n",
+        "merges.txt": ("\n".join(lines) + "\n").encode(),
     }
 
 

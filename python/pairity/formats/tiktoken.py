@@ -19,7 +19,7 @@ from pairity import _core
 from pairity.bpe.model import NO_ID, BpeModel
 from pairity.errors import PairityError
 from pairity.extras import load_extra
-from pairity.files import Content
+from pairity.files.digests import digest
 from pairity.formats.tokenizer_json import as_json, read_json
 from pairity.text.pretokenizers import Pretokenization, is_preset, pattern_of
 
@@ -127,21 +127,22 @@ def to_tiktoken(model: BpeModel, name: str) -> Any:
     )
 
 
-def files(model: BpeModel, path: Path) -> dict[str, Content]:
-    """The ranks, named as the path says, and their settings."""
+def files(model: BpeModel, path: Path) -> dict[Path, bytes]:
+    """The ranks at the path, and their settings beside them, with the digest of the ranks."""
     if path.suffix == ".json":
         raise PairityError(
             f"the ranks need another name than {path}: the settings go to a .json beside them."
         )
     check(model)
+    ranks = sorted((token_id, token) for token, token_id in model.vocabulary.items())
+    lines = b"".join(base64.b64encode(token) + b" %d\n" % token_id for token_id, token in ranks)
     settings = {
         "name": path.stem,
         "pat_str": pattern_for(model),
         "special_tokens": dict(model.special_tokens),
+        "ranks": digest(lines),
     }
-    ranks = sorted((token_id, token) for token, token_id in model.vocabulary.items())
-    lines = b"".join(base64.b64encode(token) + b" %d\n" % token_id for token_id, token in ranks)
-    return {path.name: lines, path.with_suffix(".json").name: as_json(settings)}
+    return {path: lines, path.with_suffix(".json"): as_json(settings)}
 
 
 def pattern_for(model: BpeModel) -> str:

@@ -282,12 +282,20 @@ def plain(value: Any) -> Any:
 
 def read_json(file: Path) -> dict[str, Any]:
     try:
-        contents = json.loads(file.read_bytes())
+        data = file.read_bytes()
     except FileNotFoundError:
         raise PairityError(
             f"there is no {file}. A tokenizer is a folder with a tokenizer.json, or that file."
         ) from None
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except OSError as error:
+        raise PairityError(f"cannot read {file}: {error.strerror or error}.") from None
+    return parse_json(data, file)
+
+
+def parse_json(data: bytes, file: Path) -> dict[str, Any]:
+    try:
+        contents = json.loads(data)
+    except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, a number of 5,000 digits, too deep
         raise PairityError(
             f"{file} is damaged, it is not JSON: {error}. Get the file again, or save it again."
         ) from None
