@@ -55,20 +55,18 @@ def write_folder(path: Path, files: Mapping[str, Content], *, obsolete: Iterable
                 fill_all(stage, files)
                 stage.rename(folder)
                 flush_folder(folder.parent)
-        elif is_ours_alone(folder, {*files, *gone}) and exchange_works(folder):
-            with staging(folder.parent, folder.name) as stage:
+        else:
+            movable = is_movable(folder)
+            with staging(*((folder.parent, folder.name) if movable else (folder, "pairity"))) as stage:
                 fill_all(stage, files)
                 shutil.copymode(folder, stage)
-                exchange(stage, folder)
+                if not (movable and is_ours_alone(folder, {*files, *gone}) and exchanged(stage, folder)):
+                    for name in files:
+                        (stage / name).replace(folder / name)
+                    for name in gone:
+                        (folder / name).unlink(missing_ok=True)
+                    flush_folder(folder)
                 flush_folder(folder.parent)
-        else:
-            with staging(folder, "pairity") as stage:
-                fill_all(stage, files)
-                for name in files:
-                    (stage / name).replace(folder / name)
-                for name in gone:
-                    (folder / name).unlink(missing_ok=True)
-                flush_folder(folder)
     return [path / name for name in files]
 
 
@@ -153,43 +151,22 @@ def is_ours_alone(folder: Path, names: set[str]) -> bool:
     return all(entry.name in names or entry.name.endswith(UNFINISHED) for entry in folder.iterdir())
 
 
-def exchange_works(folder: Path) -> bool:
-    """Whether the folder may be moved at all: it is not a mount point, nor the folder that we are in."""
+def is_movable(folder: Path) -> bool:
+    """Whether the folder may be given another name: not a mount point, nor the folder that we are in."""
     return (
-        sys.platform == "linux"
-        and not os.path.ismount(folder)
+        not os.path.ismount(folder)
         and not Path.cwd().resolve().is_relative_to(folder.resolve())
         and os.access(folder.parent, os.W_OK | os.X_OK)
-        and EXCHANGE_SUPPORTED.setdefault(folder.stat().st_dev, can_exchange(folder.parent))
     )
 
 
-EXCHANGE_SUPPORTED: dict[int, bool] = {}
-"""Device -> whether its filesystem can exchange two names."""
-
-
-def can_exchange(parent: Path) -> bool:
-    """Tried out on two empty folders: not every filesystem can."""
-    with staging(parent, "exchange") as trial:
-        one, other = trial / "one", trial / "other"
-        one.mkdir()
-        other.mkdir()
-        try:
-            exchange(one, other)
-        except OSError:
-            return False
-        return True
-
-
-def exchange(one: Path, other: Path) -> None:
-    """Swap two names in one step (Linux: renameat2 with RENAME_EXCHANGE)."""
+def exchanged(one: Path, other: Path) -> bool:
+    """Swap two names in one step (Linux: renameat2 with RENAME_EXCHANGE); False where that cannot be done."""
     here, swap = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
-    library = ctypes.CDLL(None, use_errno=True)
-    if not hasattr(library, "renameat2"):
-        raise OSError("this system cannot exchange two names")
-    if library.renameat2(here, os.fsencode(one), here, os.fsencode(other), swap) != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number), str(other))
+    if sys.platform != "linux":
+        return False
+    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    return rename is not None and rename(here, os.fsencode(one), here, os.fsencode(other), swap) == 0
 
 
 @contextmanager
