@@ -131,12 +131,12 @@ def pairity_merge(job: Job) -> Answer:
     """The engine alone, from counts in memory: building its tables and learning all merges."""
     from pairity import _core
     from pairity.counts.counts import Counts
-    from pairity.training.training import buffers
+    from pairity.training.engine import columns
 
     train, dev = Counts.load(job["counts"]), Counts.load(job["dev_counts"])
     parity = job["method"] == "parity"
     languages = [
-        (buffers(train[name]), (buffers(dev[name]), float(dev[name].lines or 1), 1.0) if parity else None)
+        (columns(train[name]), (columns(dev[name]), float(dev[name].lines or 1), 1.0) if parity else None)
         for name in train
     ]
     loaded = peak_memory()

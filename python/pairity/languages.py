@@ -1,12 +1,12 @@
 """What is known about a language: its name, family, script, resource level, and the paper's two sets.
 
-The facts stand in `languages.csv`: the table of languages of the parity-aware BPE paper (30 and 60
-languages), followed by the other languages of FLORES-200. Three things differ from the printed table on
-purpose: Latvian is Baltic and Tamil's script is Brahmic (slips in print), and Croatian is added as the 60th
-language, because the table prints 59 rows; its resource level is not stated and so "unknown".
+The facts are in `languages.csv`: the table of languages of the parity-aware BPE paper (30 and 60 languages),
+followed by the other languages of FLORES-200. Three things differ from the printed table on purpose: Latvian is
+Baltic and Tamil's script is Brahmic (misprints), and Croatian is added as the 60th language, because the table
+prints 59 rows; its resource level is not stated there, so it is "unknown".
 
-A language is known by the code the user gave it. Aliases (`fil_Latn` is FLORES+'s code for `tgl_Latn`) serve
-to look up facts and to point at a likely mistake; no code is ever renamed in silence.
+A language is known by the code the user gave it. Aliases (`fil_Latn` is FLORES+'s code for `tgl_Latn`) are for
+looking up facts and pointing out a likely mistake; no code is ever renamed silently.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from importlib import resources
 UNKNOWN = "unknown"
 
 # ISO 15924 code -> (script, script family), for codes that the table does not hold.
-_SCRIPTS = {
+SCRIPTS = {
     "Adlm": ("Adlam", "Adlam"),
     "Arab": ("Perso-Arabic", "Perso-Arabic"),
     "Armn": ("Armenian", "Armenian"),
@@ -60,7 +60,7 @@ _SCRIPTS = {
     "Thai": ("Thai", "Thai"),
     "Tibt": ("Tibetan", "Tibetan"),
 }
-_RIGHT_TO_LEFT = frozenset({"Adlm", "Arab", "Hebr", "Nkoo", "Rohg", "Syrc", "Thaa"})
+RIGHT_TO_LEFT = frozenset({"Adlm", "Arab", "Hebr", "Nkoo", "Rohg", "Syrc", "Thaa"})
 
 
 @dataclass(frozen=True)
@@ -80,35 +80,34 @@ class Language:
     @property
     def script_code(self) -> str:
         """The ISO 15924 part of the code: `Latn` of `eng_Latn`; empty when the code has none."""
-        return _script_code(self.code)
+        return script_of(self.code)
 
     @property
     def right_to_left(self) -> bool:
-        return self.script_code in _RIGHT_TO_LEFT
+        return self.script_code in RIGHT_TO_LEFT
 
 
 def language(code: str) -> Language:
-    """Facts about `code`. An unknown code is no error: its script is read from the suffix, the rest is
-    "unknown".
+    """Facts about `code`. An unknown code is not an error: its script is read from the suffix, the rest is "unknown".
 
     >>> language("kat_Geor").name, language("fil_Latn").name, language("xyz_Cyrl").script
     ('Georgian', 'Filipino', 'Cyrillic')
     """
-    known = _table().get(canonical(code))
+    known = languages_by_code().get(canonical(code))
     if known is not None:
         return replace(known, code=code)
-    script, script_family = _SCRIPTS.get(_script_code(code), (UNKNOWN, UNKNOWN))
+    script, script_family = SCRIPTS.get(script_of(code), (UNKNOWN, UNKNOWN))
     return Language(code=code, name=code, script=script, script_family=script_family)
 
 
 def is_known(code: str) -> bool:
     """Whether the table holds `code` itself or as an alias."""
-    return canonical(code) in _table()
+    return canonical(code) in languages_by_code()
 
 
 def canonical(code: str) -> str:
     """The FLORES-200 code of the same language: `fil_Latn` -> `tgl_Latn`; any other code as it is."""
-    return _aliases().get(code, code)
+    return codes_by_alias().get(code, code)
 
 
 def same_language(one: str, other: str) -> bool:
@@ -126,25 +125,25 @@ def other_names(code: str, available: Iterable[str]) -> list[str]:
 
 
 def by_name(name: str) -> str | None:
-    """The code of a language given by its English name, in any case; None when it is not known or not single.
+    """The code of a language given by its English name, in upper or lower case; None when it is not known.
 
     >>> by_name("armenian"), by_name("Klingon")
     ('hye_Armn', None)
     """
-    return _names().get(name.casefold())
+    return codes_by_name().get(name.casefold())
 
 
 def all_languages() -> list[Language]:
     """Every language of the table, the paper's 60 first."""
-    return list(_table().values())
+    return list(languages_by_code().values())
 
 
-def _script_code(code: str) -> str:
+def script_of(code: str) -> str:
     return code.split("_")[1] if "_" in code else ""
 
 
 @cache
-def _table() -> dict[str, Language]:
+def languages_by_code() -> dict[str, Language]:
     text = resources.files("pairity").joinpath("languages.csv").read_text(encoding="utf-8")
     return {
         row["code"]: Language(
@@ -163,12 +162,12 @@ def _table() -> dict[str, Language]:
 
 
 @cache
-def _aliases() -> dict[str, str]:
-    return {alias: entry.code for entry in _table().values() for alias in entry.aliases}
+def codes_by_alias() -> dict[str, str]:
+    return {alias: entry.code for entry in languages_by_code().values() for alias in entry.aliases}
 
 
 # Names under which MorphScore v1 and v2 file their data, where they are not the table's own.
-_OTHER_NAMES = {
+OTHER_NAMES = {
     "kurdish": "kmr_Latn",
     "mandarin": "zho_Hans",
     "chinese": "zho_Hans",
@@ -183,8 +182,8 @@ _OTHER_NAMES = {
 
 
 @cache
-def _names() -> dict[str, str]:
-    return {entry.name.casefold(): entry.code for entry in _table().values()} | _OTHER_NAMES
+def codes_by_name() -> dict[str, str]:
+    return {entry.name.casefold(): entry.code for entry in languages_by_code().values()} | OTHER_NAMES
 
 
 LANGUAGES_30: tuple[str, ...] = tuple(entry.code for entry in all_languages() if entry.in_30)

@@ -1,34 +1,20 @@
 """What a person sees while they wait: the stage, how far it is, how fast it goes, how long it will take.
 
-On standard error, and only if that is a terminal; a caller may listen instead.
+The bar goes to standard error, and only if that is a terminal; a caller may listen instead.
 """
+
+from __future__ import annotations
 
 import sys
 from collections.abc import Callable
 from types import TracebackType
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import BarColumn, Task, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bars
-from rich.text import Text
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
 
 Listener = Callable[[str, int, int, str], None]
-"""Hears (stage, done, total, what is being worked on)."""
-
-
-class Rate(TextColumn):
-    """How many units a second: '48,213 merges/s', '112.4 MB/s'."""
-
-    def __init__(self) -> None:
-        super().__init__("")
-
-    def render(self, task: Task) -> Text:
-        speed = task.finished_speed or task.speed
-        if speed is None:
-            return Text("")
-        if task.fields["unit"] == "B":
-            return Text(f"{speed / 1e6:,.1f} MB/s")
-        return Text(f"{speed:,.0f} {task.fields['unit']}/s")
+"""Hears (stage, done, total, what is being worked on); the total is 0 if it is not known."""
 
 
 class Progress:
@@ -37,22 +23,11 @@ class Progress:
     def __init__(self, show: bool | Listener | None = None) -> None:
         self._listener = show if callable(show) else None
         visible = show is True or (show is None and sys.stderr.isatty())
-        self._bars: Bars | None = None
-        if visible:
-            self._bars = Bars(
-                TextColumn("{task.description}"),
-                BarColumn(bar_width=30),
-                TextColumn("{task.percentage:>3.0f} %"),
-                Rate(),
-                TimeRemainingColumn(compact=True),
-                TextColumn("{task.fields[detail]}"),
-                console=Console(stderr=True),
-                transient=True,
-            )
+        self._bars = make_bars() if visible else None
         self._stage = ""
         self._total = 0
 
-    def __enter__(self) -> "Progress":
+    def __enter__(self) -> Progress:
         if self._bars:
             self._bars.start()
         return self
@@ -80,3 +55,32 @@ class Progress:
     def bytes_read(self, done: int, total: int, detail: str) -> None:
         """The shape in which readers report."""
         self.at(done, detail, total)
+
+
+def make_bars() -> Bars:
+    # rich takes a while to import, and most runs show nothing.
+    from rich.console import Console
+    from rich.progress import BarColumn, Task, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+    from rich.text import Text
+
+    class Rate(TextColumn):
+        def render(self, task: Task) -> Text:
+            speed = task.finished_speed or task.speed
+            return Text("" if speed is None else rate(speed, task.fields["unit"]))
+
+    return Bars(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        TextColumn("{task.percentage:>3.0f}%"),
+        Rate(""),
+        TimeRemainingColumn(compact=True),
+        TextColumn("{task.fields[detail]}"),
+        console=Console(stderr=True),
+        transient=True,
+    )
+
+
+def rate(speed: float, unit: str) -> str:
+    """How many units a second: rate(48213, "merges") -> '48,213 merges/s', rate(112.4e6, "B") -> '112.4 MB/s'."""
+    return f"{speed / 1e6:,.1f} MB/s" if unit == "B" else f"{speed:,.0f} {unit}/s"

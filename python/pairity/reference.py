@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from pairity.bpe.alphabet import to_text
-from pairity.training.policy import Classical, Method, Parity
+from pairity.training.policy import Classical, Parity
+from pairity.training.policy import Policy as Method
 
 Pair = tuple[bytes, bytes]
 Words = list[tuple[list[bytes], int]]

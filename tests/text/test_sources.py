@@ -173,9 +173,35 @@ def test_a_dot_in_a_language_is_not_guessed_at(tmp_path: Path) -> None:
     refused(tmp_path, "'eng_Latn' or 'eng_Latn.part1'", f"eng_Latn={tmp_path}/eng_Latn.part1.txt")
 
 
-def test_a_lone_text_file_needs_a_language(tmp_path: Path) -> None:
-    path = write(tmp_path / "eng_Latn.txt.gz")
-    refused(path, "is not said", f"eng_Latn={path}")
+def test_files_one_by_one_mean_what_their_folder_means(tmp_path: Path) -> None:
+    for name in ("tel_Telu.txt", "Zul.jsonl", "eng_Latn.txt.gz", "eng.txt", "README.txt"):
+        write(tmp_path / name)
+    folder = resolve(tmp_path)
+    given = [
+        tmp_path / name for name in ("eng_Latn.txt.gz", "eng.txt", "README.txt", "tel_Telu.txt", "Zul.jsonl")
+    ]
+    assert resolve(given) == folder
+    assert resolve([str(path) for path in reversed(given)]) == folder, "the order is that of a folder"
+    assert resolve(f"{tmp_path}/*") == folder
+    assert [part.language for part in folder.inputs] == ["Zul", "eng", "eng_Latn", "tel_Telu"]
+
+
+def test_files_one_by_one_stay_among_what_else_is_given(tmp_path: Path) -> None:
+    for name in ("b.txt", "a.txt", "x.txt"):
+        write(tmp_path / name)
+    assert languages([tmp_path / "b.txt", f"z={tmp_path}/x.txt", tmp_path / "a.txt"]) == ["a", "z", "b"]
+    assert [part.language for part in resolve([tmp_path / "b.txt", tmp_path / "a.txt"], ["b"]).inputs] == [
+        "b"
+    ]
+
+
+def test_a_lone_file_whose_language_is_unclear(tmp_path: Path) -> None:
+    dotted, hidden = write(tmp_path / "eng_Latn.part1.txt"), write(tmp_path / "_eng_Latn.txt")
+    refused(dotted, "is unclear", f"write eng_Latn={dotted}")
+    refused(hidden, "is unclear", f"write eng_Latn={hidden}")
+    refused(write(tmp_path / "a,b.txt"), "'a,b'", "cannot be the name of a language")
+    refused(write(tmp_path / "README.txt"), "no SOURCE given", "README.txt is taken for documentation")
+    refused([write(tmp_path / "eng.txt"), write(tmp_path / "eng.txt.gz")], "'eng' is given twice")
 
 
 @pytest.mark.parametrize("language", ["", " eng", "a,b", "tab\t"])

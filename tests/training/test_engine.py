@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pairity import _core, reference
 from pairity.bpe.alphabet import BYTE_ORDER
-from pairity.training.policy import Classical, Method, Parity
+from pairity.training.policy import Classical, Parity, Policy
 
 Words = dict[bytes, int]
 
@@ -33,15 +33,13 @@ def engine_steps(pairs):
 
 
 def engine(
-    train, *, dev, dev_units, method: Method, threads=1, num_merges=None, num_tokens=None, known=(), **limits
+    train, *, dev, dev_units, method: Policy, threads=1, num_merges=None, num_tokens=None, known=(), **limits
 ):
     """Run the engine on what the reference takes, and put its result in the reference's terms."""
-    parity = isinstance(method, Parity)
-    on_train = parity and method.on == "train"
-    ratios = (method.ratios or {}) if parity else {}
+    ratios = getattr(method, "ratios", None) or {}
 
     def measure(language):
-        if language in ratios or on_train:
+        if language in ratios or method.on == "train":
             total = float(sum(len(word) * count for word, count in train[language].items()))
             return columns(train[language]), total, float(ratios.get(language, 1.0))
         if language in dev_units:
@@ -53,8 +51,8 @@ def engine(
         [(columns(words), measure(language)) for language, words in train.items()],
         merges=num_merges,
         tokens=num_tokens,
-        global_merges=method.first_parity_merge(budget) if parity else None,
-        window=(method.window, method.alpha) if parity and method.window else None,
+        global_merges=method.first_parity_merge(budget),
+        window=method.window_setting(),
         threads=threads,
         known=engine_steps(known),
         **limits,
@@ -132,7 +130,7 @@ def cases(draw):
         "window": draw(st.sampled_from([None, None, 1, 2, 5])),
         "alpha": draw(st.sampled_from([0.3, 1.0, 2.0])),
     }
-    method: Method = Parity(**shape)
+    method: Policy = Parity(**shape)
     if kind == "classical":
         method = Classical()
         if draw(st.booleans()):

@@ -101,13 +101,13 @@ def test_threads_and_order_of_files_change_nothing(tmp_path, lines):
 
 def test_window_goes_on_when_languages_run_out():
     """Where Hugging Face's trainer hangs: one language has two words, the window wants it passed over."""
-    with pytest.warns(PairityWarning, match="gave out"):
+    with pytest.warns(PairityWarning, match="training stopped early: no pairs are left"):
         tokenizer = learn(num_merges=500, method=Parity(window=2, alpha=0.5), min_frequency=0)
     assert set(tokenizer.record["exhausted"]) == set(WORDS)
 
 
-def test_data_that_gives_out_is_said_and_kept():
-    with pytest.warns(PairityWarning, match=r"vocab_size is 2\d\d and not 5,000"):
+def test_stopping_early_is_said_and_keeps_what_was_learned():
+    with pytest.warns(PairityWarning, match=r"at least 2 times, so vocab_size is 2\d\d instead of 5,000"):
         tokenizer = learn(num_merges=None, vocab_size=5000)
     assert tokenizer.vocab_size == 256 + tokenizer.record["merges"]
 
@@ -195,7 +195,7 @@ def test_resume_gives_what_one_run_gives(tmp_path, lines):
         with pytest.raises(KeyboardInterrupt):
             train(dev, **settings, checkpoint=path)
     assert path.exists()
-    with pytest.raises(PairityError, match="other settings"):
+    with pytest.raises(PairityError, match="belongs to a run with other settings or other text"):
         train(dev, **settings | {"num_merges": 800}, checkpoint=path, resume=True)
     resumed = train(dev, **settings, checkpoint=path, resume=True)
     assert resumed == whole
@@ -290,16 +290,22 @@ def test_resume_remembers_who_ran_out(tmp_path):
 
 
 BAD = {
-    "more global merges than merges": ({"method": Parity(global_merges=13)}, "only 12 are to be learned"),
+    "more global merges than merges": (
+        {"method": Parity(global_merges=13)},
+        "global_merges is 13, but only 12 are to be learned",
+    ),
     "no dev text": (
         {"dev": {k: v for k, v in DEV.items() if k != "tel"}},
         "no dev text for 'tel'.*--ratio tel=.*--skip tel",
     ),
     "no dev at all": ({"dev": None}, "give parallel dev text.*--on train"),
-    "dev names a language that train lacks": ({"dev": DEV | {"xxx": ["a", "b"]}}, "xxx"),
-    "empty dev": ({"dev": DEV | {"tel": []}}, "tel"),
-    "blank dev": ({"dev": DEV | {"tel": ["", ""]}}, "tel"),
-    "empty train": ({"corpus": WORDS | {"tel": []}}, "tel"),
+    "dev names a language that train lacks": (
+        {"dev": DEV | {"xxx": ["a", "b"]}},
+        "dev names 'xxx'.*which train lacks",
+    ),
+    "empty dev": ({"dev": DEV | {"tel": []}}, "no text for 'tel'"),
+    "blank dev": ({"dev": DEV | {"tel": ["", ""]}}, "no text for 'tel'"),
+    "empty train": ({"corpus": WORDS | {"tel": []}}, "no text for 'tel'"),
     "unequal lines": ({"dev": DEV | {"tel": [" తె"]}}, "not parallel.*tel has 1"),
     "unknown ratio": ({"method": Parity(ratios={"nope": 2.0})}, "nope.*no such language"),
     "ratio like nobody": ({"method": Parity(ratios={"tel": "nope"})}, "like 'nope'"),
@@ -310,21 +316,23 @@ BAD = {
     ),
     "no size": ({"num_merges": None}, "either vocab_size or num_merges"),
     "two sizes": ({"vocab_size": 300}, "either vocab_size or num_merges"),
-    "no merges": ({"num_merges": 0}, "at least 1"),
-    "negative frequency": ({"min_frequency": -1}, "negative"),
-    "token length": ({"max_token_length": 1}, "at least 2"),
-    "empty special token": ({"special_tokens": [""]}, "empty"),
-    "special token twice": ({"special_tokens": ["<s>", "<s>"]}, "twice"),
+    "no merges": ({"num_merges": 0}, "num_merges is 0: give at least 1"),
+    "negative frequency": ({"min_frequency": -1}, "min_frequency is -1: give at least 0"),
+    "token length": ({"max_token_length": 1}, "max_token_length is 1: give at least 2"),
+    "empty special token": ({"special_tokens": [""]}, "a special token is empty"),
+    "special token twice": ({"special_tokens": ["<s>", "<s>"]}, "'<s>' is given twice"),
     "skip nobody": ({"skip": ["nope"]}, "nope.*no such language"),
-    "skip all": ({"skip": list(WORDS)}, "nothing is left"),
-    "threads": ({"threads": 0}, "threads"),
+    "skip all": ({"skip": list(WORDS)}, "every language of train is skipped"),
+    "threads": ({"threads": 0}, "threads is 0: give at least 1"),
     "far too many threads": ({"threads": 100_000}, "at most 1024"),
-    "broken regex": ({"pretokenizer": r"\p{L}+("}, "regex|pattern"),
-    "regex that drops text": ({"pretokenizer": r"[a-z]+"}, "drop"),
-    "regex that matches nothing": ({"pretokenizer": r"(?!)x"}, "drop|match"),
-    "unknown name": ({"pretokenizer": "gpt5"}, "gpt4o"),
+    "broken regex": ({"pretokenizer": r"\p{L}+("}, "pattern is not a valid regular expression"),
+    "regex that drops text": ({"pretokenizer": r"[a-z]+"}, 'drops text: it does not match "D"'),
+    "regex that matches nothing": ({"pretokenizer": r"(?!)x"}, "drops text: it does not match"),
+    "unknown name": ({"pretokenizer": "gpt5"}, "unknown pre-tokenizer 'gpt5'. Choose one of gpt4o"),
     "size that is no whole number": ({"num_merges": 10.0}, "num_merges is 10.0: it must be a whole number"),
-    "size beyond all text": ({"num_merges": 10**30}, "no text is that large"),
+    "size beyond all text": ({"num_merges": 10**30}, "num_merges is 10+: it must be below"),
+    "resume from nowhere": ({"resume": True}, "resume needs the file to resume from: give checkpoint=PATH"),
+    "negative reserve": ({"reserved": -1}, "reserved is -1: give at least 0"),
     "method by name": ({"method": "parity"}, r"give Parity\(\.\.\.\)"),
     "counts beyond 64 bits": (
         {"corpus": {k: {"ab": 2**62, "cd": 2**62} for k in WORDS}},
@@ -354,22 +362,22 @@ def test_bad_input_is_refused_before_any_work(case, monkeypatch):
     ("settings", "message"),
     [
         ({"ratios": {"a": 0.0}}, "ratio of 'a' is 0"),
-        ({"ratios": {"a": -1.0}}, "positive"),
-        ({"ratios": {"a": float("nan")}}, "positive"),
-        ({"ratios": {"a": float("inf")}}, "positive"),
-        ({"ratios": {"a": None}}, "positive"),
-        ({"ratios": {"a": 10**400}}, "positive"),
+        ({"ratios": {"a": -1.0}}, r"ratio of 'a' is -1\.0: it must be a positive"),
+        ({"ratios": {"a": float("nan")}}, "ratio of 'a' is nan: it must be a positive"),
+        ({"ratios": {"a": float("inf")}}, "ratio of 'a' is inf: it must be a positive"),
+        ({"ratios": {"a": None}}, "ratio of 'a' is None: it must be a positive"),
+        ({"ratios": {"a": 10**400}}, "ratio of 'a' is 10+: it must be a positive"),
         ({"window": 0}, "window is 0"),
-        ({"window": 2.5}, "whole number"),
-        ({"alpha": "2"}, "alpha"),
-        ({"global_merges": "half"}, "whole number"),
+        ({"window": 2.5}, r"window is 2\.5: it must be a whole number"),
+        ({"alpha": "2"}, "alpha is 2: it must be a positive number"),
+        ({"global_merges": "half"}, "global_merges is 'half': it must be a whole number"),
         ({"alpha": 0.0}, "alpha is 0"),
-        ({"alpha": float("inf")}, "alpha"),
-        ({"global_merges": -1}, "global_merges"),
-        ({"global_merges": 1.5}, "global_merges"),
-        ({"unit": "page"}, "unit"),
-        ({"on": "test"}, "on is"),
-        ({"on": "train", "ratios": {"a": 1.0}}, "ratios"),
+        ({"alpha": float("inf")}, "alpha is inf"),
+        ({"global_merges": -1}, "global_merges is -1: give a number of merges"),
+        ({"global_merges": 1.5}, r"global_merges is 1\.5: give a number of merges"),
+        ({"unit": "page"}, "unit is 'page': choose one of line, byte, char, word"),
+        ({"on": "test"}, "on is 'test': choose 'dev' or 'train'"),
+        ({"on": "train", "ratios": {"a": 1.0}}, "leave out either on='train' or ratios"),
     ],
 )
 def test_policies_are_checked_when_made(settings, message):
@@ -396,12 +404,86 @@ def test_counts_and_text_give_the_same(lines, tmp_path):
     assert len({run.record["languages"]["tam_Taml"]["train"]["digest"] for run in runs}) == 1
 
 
-def test_progress_is_heard(lines):
+@pytest.mark.parametrize(
+    "settings",
+    [{"method": Classical()}, {"method": Parity(global_merges=100)}, {"num_merges": None, "vocab_size": 600}],
+    ids=str,
+)
+def test_progress_ascends_to_the_total(lines, tmp_path, settings):
     dev, _ = lines
+    for language, text in dev.items():
+        (tmp_path / f"{language}.txt").write_text("\n".join(text) + "\n", encoding="utf-8")
+    heard = {}
+    train(
+        tmp_path,
+        dev=tmp_path,
+        **{"num_merges": 300} | settings,
+        progress=lambda stage, done, total, _: heard.setdefault(stage, []).append((done, total)),
+    )
+    assert list(heard) == ["reading dev", "reading train", "learning merges"]
+    for news in heard.values():
+        assert news == sorted(news)
+        assert news[-1][0] == news[-1][1] > 0
+
+
+def test_stopping_early_ends_short_of_the_total():
     heard = []
-    train(dev, dev=dev, num_merges=2000, progress=lambda *news: heard.append(news))
-    assert {stage for stage, *_ in heard} >= {"reading train"}
-    assert all(done <= max(total, done) for _, done, total, _ in heard)
+    with pytest.warns(PairityWarning, match="stopped early"):
+        tokenizer = train(WORDS, dev=DEV, num_merges=500, progress=lambda *news: heard.append(news))
+    assert heard[-1] == ("learning merges", tokenizer.record["merges"], 500, "")
+
+
+UNLIKE = r"\p{N}{1,3}+|\P{N}+"
+"""Oniguruma takes `{1,3}+` for a repeat of a repeat."""
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_pattern_that_could_not_be_saved_is_refused_before_any_work(tmp_path, resume):
+    def untouched():
+        pytest.fail("the text was read")
+        yield
+
+    with pytest.raises(PairityError, match=r"Oniguruma.*\{1,3\}\+"):
+        train(
+            {"eng": untouched()},
+            dev={"eng": untouched()},
+            num_merges=5,
+            pretokenizer=UNLIKE,
+            checkpoint=tmp_path / "run" / "checkpoint.parquet",
+            resume=resume,
+            progress=lambda *_: pytest.fail("work has begun"),
+        )
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_table_that_cannot_be_continued_is_refused_before_any_work():
+    def untouched():
+        pytest.fail("the text was read")
+        yield
+
+    tokens = {i: bytes([i]) for i in range(256)} | {256: b"abc"}
+    start = pairity.Tokenizer(tokens, np.empty((0, 3), np.uint32), pattern=None)
+    with pytest.raises(PairityError, match="no merge makes the token b'abc'"):
+        train({"eng": untouched()}, num_merges=5, method=Classical(), continue_from=start)
+
+
+def test_a_language_that_is_named_can_be_skipped(lines):
+    dev, _ = lines
+    corpus = {language: dev[language] for language in ("eng_Latn", "deu_Latn")}
+    alone = train({"eng_Latn": dev["eng_Latn"]}, num_merges=50, method=Classical(), progress=False)
+    for given in (corpus, count(corpus)):
+        skipped = train(given, num_merges=50, method=Classical(), skip=["deu_Latn"], progress=False)
+        assert skipped == alone
+        assert list(skipped.record["languages"]) == ["eng_Latn"]
+
+
+def test_dev_counts_and_dev_text_give_the_same(lines, tmp_path):
+    dev, test = lines
+    count(test, split="dev").save(tmp_path / "dev.parquet")
+    text = train(dev, dev=test, num_merges=200, progress=False)
+    assert train(dev, dev=tmp_path / "dev.parquet", num_merges=200, progress=False) == text
+    with pytest.raises(PairityError, match="no dev text for 'new': train has 26 languages, dev has 25"):
+        train(dev | {"new": ["a"]}, dev=tmp_path / "dev.parquet", num_merges=200, progress=False)
 
 
 def test_the_package_names_what_it_exports():

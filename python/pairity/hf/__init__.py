@@ -1,6 +1,10 @@
 """Hugging Face's BPE trainers with our engine: change the import, keep the script.
 
-In: a `tokenizers.Tokenizer` and iterators of text. Out: the same tokenizer, trained in place.
+In: a `tokenizers.Tokenizer` and iterators of text. Out: the same tokenizer, trained in place. Next:
+`pairity.judging`, which opens any tokenizer of Hugging Face.
+
+    trainers    the two trainers, with the arguments of those of `tokenizers`
+    words       cutting texts into words, and numbering their characters for the engine
 """
 
 from pairity.hf.trainers import BpeTrainer, ParityBpeTrainer

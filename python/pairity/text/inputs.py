@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
@@ -31,13 +31,18 @@ class TextFile:
 
 @dataclass(frozen=True)
 class TextInput:
-    """The text of one language. `named`: the user named the language, it was not found in a folder."""
+    """The text of one language.
+
+    `named`: the user named the language, it was not taken from the name of a file or folder.
+    `alone`: a file given by itself, not found in a folder.
+    """
 
     language: str
     origin: str
     named: bool
     files: tuple[TextFile, ...] = ()
     lines: Iterable[object] | None = None
+    alone: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)

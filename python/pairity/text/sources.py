@@ -4,6 +4,7 @@ A SOURCE is
 - `LANG=PATH`: the text of one language, PATH a file, a glob or a folder of files;
 - a folder with one file or one folder per language: `eng_Latn.txt.gz`, `deu_Latn.jsonl.zst`,
   `tel_Telu/*.parquet`;
+- a text file, whose language is its name as in a folder: `data/*.txt` means what `data/` means;
 - a counts file, or a folder of them: Parquet with the columns language, pretoken, count;
 - in Python also `{language: path | paths | iterable of lines | {pretoken: count}}`, a `Counts`, or an Arrow
   table of counts.
@@ -51,11 +52,16 @@ def resolve(sources: Any, languages: Iterable[str] | None = None) -> Resolved:
     """Find the languages in `sources`: a SOURCE or a sequence of them.
 
     With `languages` (those of train, when dev is read) others found in a folder are left out, and `left_out`
-    lists them; another one that was named one by one is an error.
+    lists them; another one that was named one by one is an error. What is resolved already is only chosen from.
 
     >>> resolve(["eng_Latn=a.txt", "more/"])  # doctest: +SKIP
     Resolved(inputs=(TextInput('eng_Latn', ...), TextInput('deu_Latn', ...)), ...)
     """
+    if isinstance(sources, Resolved):
+        if languages is None:
+            return sources
+        kept, others = keep_only(sources.inputs, list(languages))
+        return Resolved(tuple(kept), sources.notes, (*sources.left_out, *others))
     notes: list[str] = []
     inputs: list[TextInput | CountsInput] = []
     for source in as_sequence(sources):
@@ -63,12 +69,22 @@ def resolve(sources: Any, languages: Iterable[str] | None = None) -> Resolved:
     if not inputs:
         raise PairityError(
             "no SOURCE given: name a folder with one file per language, LANG=PATH, or a counts file."
+            + "".join(f" {note}" for note in notes)
         )
     refuse_twice(inputs)
+    sort_alone(inputs)
     left_out: list[str] = []
     if languages is not None:
         inputs, left_out = keep_only(inputs, list(languages))
     return Resolved(tuple(inputs), tuple(notes), tuple(left_out))
+
+
+def sort_alone(inputs: list[TextInput | CountsInput]) -> None:
+    """Files given one by one get the order of a folder: a shell sorts `data/*.txt` by the user's locale."""
+    places = [place for place, part in enumerate(inputs) if isinstance(part, TextInput) and part.alone]
+    found = sorted((inputs[place] for place in places), key=lambda part: str(part.language))
+    for place, part in zip(places, found, strict=True):
+        inputs[place] = part
 
 
 def as_sequence(sources: Any) -> Sequence[Any]:
@@ -151,14 +167,18 @@ def resolve_path(path: Path, origin: str, notes: list[str]) -> list[TextInput | 
         if found is None:
             refuse_missing(path, origin)
         return [part for match in found for part in resolve_path(match, origin, notes)]
-    if format_of(path) is None:
-        refuse_kind(path)
-    if path.suffix.lower() == ".parquet" and is_counts_file(path):
+    if is_documentation(path):
+        notes.append(f"{path} is taken for documentation and is not read.")
+        return []
+    file = text_file(path)
+    if file.kind == "parquet" and is_counts_file(path):
         return [CountsInput(str(path), path)]
-    language = stem_of(path).partition(".")[0]
-    raise PairityError(
-        f"the language of {path} is not said: write {language}={path}, or give the folder it is in."
-    )
+    language = stem_of(path)
+    if "." in language or language.startswith("_"):
+        language = language.partition(".")[0].lstrip("_") or "LANG"
+        raise PairityError(f"the language of {path} is unclear: write {language}={path}.")
+    check_language(language, str(path))
+    return [TextInput(language, str(path), named=False, files=(file,), alone=True)]
 
 
 def resolve_folder(folder: Path, notes: list[str]) -> list[TextInput | CountsInput]:
@@ -204,11 +224,15 @@ def list_folder(folder: Path, notes: list[str]) -> tuple[list[TextFile], list[Pa
             continue
         if entry.is_dir():
             folders.append(entry)
-        elif entry.suffix.lower() == ".md" or entry.name.partition(".")[0].upper() in DOCUMENTATION:
+        elif is_documentation(entry):
             notes.append(f"{entry} is taken for documentation and is not read.")
         else:
             files.append(text_file(entry))
     return files, folders
+
+
+def is_documentation(path: Path) -> bool:
+    return path.suffix.lower() == ".md" or path.name.partition(".")[0].upper() in DOCUMENTATION
 
 
 def files_at(path: Path, origin: str, notes: list[str]) -> list[TextFile]:

@@ -1,16 +1,16 @@
 """The trace of a training run: who was served by which merge, and what every language cost meanwhile.
 
-As a table it has one row a step, row 0 being the state before the first merge:
+As a table it has one row per step; row 0 is the state before the first merge:
 
     step  language  left   right  count  vocab_size  cost:eng_Latn  cost:tel_Telu
     0     null      null   null   null          256          129.4          341.2
     1     tel_Telu  \\xe0  \\xb0  83172         257          129.4          251.0
 
-Costs (tokens per line) are there at powers of two, at least every 0.1 % of the merges, and at the end; in
-between they are null.
+Costs (tokens per line) are given at every power of two, at least every 0.1% of the merges, and at the end;
+in between they are null.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,24 +18,28 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pairity.bpe.merges import BYTE_TOKENS, join_merges
+from pairity.training.engine import Learned
+from pairity.training.measure import Measure
+
 COST = "cost:"
 
 STUCK_SERVICES = 100
-"""A language is stuck where it was served this often ..."""
+"""A language is stuck if it was served this often ..."""
 STUCK_GAIN = 0.0005
-"""... and its cost fell by less than this share: it spends merges that do not help it."""
+"""... while its cost fell by less than this share: it spends merges that do not help it."""
 
 STARVED_PASSED = 0.5
-"""A language is starved if in more than this share of the parity merges a cheaper one was served in its place ..."""
+"""A language is starved if a cheaper one was served in its place in more than this share of the parity merges ..."""
 STARVED_SHARE = 0.25
-"""... it got less than this share of what each would get if all were served alike ..."""
+"""... it got less than this share of what each would get if all were served equally often ..."""
 STARVED_COST = 1.05
-"""... and it ends this many times dearer than the mean: as an exhausted language does, or one whose names mismatch."""
+"""... and its final cost is above this many times the mean. Exhausted languages end so, and misnamed dev files."""
 
 
 @dataclass(frozen=True)
 class Trace:
-    """The steps of a run as columns; `costs` has one row for each of `sampled` and one column a language."""
+    """The steps of a run as columns; `costs` has one row for each of `sampled` and one column per language."""
 
     languages: tuple[str, ...]
     left: Sequence[bytes]
@@ -97,14 +101,14 @@ class Trace:
         }
 
     def _passed_over(self) -> dict[str, float]:
-        """In which share of the parity merges a language cost more than the one that was served."""
+        """Language -> the share of the parity merges at which it cost more than the one that was served."""
         before = np.flatnonzero(self.sampled < len(self))
         served = self.served[self.sampled[before]]
         before, served = before[served >= 0], served[served >= 0]
         if not len(before):  # the costs before the few parity merges were not sampled
             return dict.fromkeys(self.languages, 0.0)
-        dearer = self.costs[before] > self.costs[before, served][:, None]
-        return dict(zip(self.languages, dearer.mean(axis=0).tolist(), strict=True))
+        costlier = self.costs[before] > self.costs[before, served][:, None]
+        return dict(zip(self.languages, costlier.mean(axis=0).tolist(), strict=True))
 
     def table(self) -> Any:
         """As a `pyarrow.Table`."""
@@ -141,6 +145,28 @@ class Trace:
             sampled=sampled,
             costs=costs[sampled],
         )
+
+
+def trace_of(
+    learned: Learned, measures: Mapping[str, Measure], languages: Sequence[str], special_tokens: int
+) -> Trace:
+    """The engine's ids and numbers of tokens, as tokens and costs."""
+    pairs = learned.steps.pairs.tolist()
+    tokens, made = join_merges(pairs, BYTE_TOKENS)
+    highest = np.maximum.accumulate([len(BYTE_TOKENS) - 1, *made])
+    unmeasured = (np.nan, 1.0)
+    scale = [(m.units, m.ratio) if (m := measures.get(language)) else unmeasured for language in languages]
+    units, ratios = np.array(scale).T
+    return Trace(
+        languages=tuple(languages),
+        left=[tokens[left] for left, _ in pairs],
+        right=[tokens[right] for _, right in pairs],
+        served=learned.steps.served,
+        count=learned.steps.count,
+        vocab_size=(highest + 1 + special_tokens).astype(np.int64),
+        sampled=learned.sampled,
+        costs=learned.tokens.astype(np.float64) * ratios / units,
+    )
 
 
 def after_start(column: Any) -> Any:

@@ -1,0 +1,71 @@
+"""`count` and `merge`: from text to counts."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pairity.cli.options import command, config, cutting, output, values_in
+from pairity.cli.printing import print_counts
+from pairity.counts.counting import count
+from pairity.counts.counts import Counts
+from pairity.progress import Progress
+
+
+@command(
+    "count",
+    """
+    pairity count corpus/ -o counts.parquet
+    pairity count 'eng_Latn=en/*.jsonl.zst' code=src.parquet --text-column content -o counts.parquet
+    """,
+)
+@click.argument("sources", nargs=-1, required=True, callback=values_in, metavar="SOURCE...")
+@output("The counts, as a .parquet file.", metavar="FILE")
+@click.option(
+    "--split",
+    type=click.Choice(["train", "dev"]),
+    default="train",
+    show_default=True,
+    help="What the text is for.",
+)
+@cutting
+@config
+def count_command(
+    sources: Sequence[str],
+    output: Path,
+    split: Any,
+    pretokenizer: str,
+    single_digits: bool,
+    normalize: Any,
+    text_column: str,
+    replace_invalid: bool,
+    threads: int | None,
+) -> None:
+    """Count pre-tokens once, so that training can start from counts."""
+    with Progress() as show:
+        show.stage("counting", unit="B")
+        counts = count(
+            list(sources),
+            pretokenizer=pretokenizer,
+            digits=single_digits,
+            normalize=normalize,
+            split=split,
+            text_column=text_column,
+            errors="replace" if replace_invalid else "strict",
+            threads=threads,
+            count_words=split == "dev",
+            progress=show.bytes_read,
+        )
+        counts.save(output)
+    print_counts(counts, output)
+
+
+@command("merge", "pairity merge part-*.parquet -o counts.parquet")
+@click.argument("counts", nargs=-1, required=True, callback=values_in, metavar="COUNTS...")
+@output("The sum, as a .parquet file.", metavar="FILE")
+def merge_command(counts: Sequence[str], output: Path) -> None:
+    """Add up counts files into one."""
+    merged = Counts.load(list(counts))
+    merged.save(output)
+    print_counts(merged, output)

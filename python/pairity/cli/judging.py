@@ -1,0 +1,180 @@
+"""`eval`, `report` and `tax`: tokenizers to scores, and scores to a page or a price."""
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from pairity.cli.options import command, config, output, several
+from pairity.cli.printing import print_scores, print_tax, print_written
+from pairity.errors import PairityError
+from pairity.judging.evaluation import LeakWarning, evaluate, tax
+from pairity.judging.opening import open_tokenizer
+from pairity.progress import Progress
+from pairity.reporting import report
+
+tokenizers_argument = click.argument("tokenizers", nargs=-1, required=True, metavar="TOKENIZER...")
+data_option = several("--data", required=True, metavar="SOURCE...", help="Parallel text to evaluate on.")
+reference_option = click.option(
+    "--reference",
+    default="eng_Latn",
+    show_default=True,
+    metavar="LANG",
+    help="Language that premiums are measured against.",
+)
+
+
+@command(
+    "eval",
+    """
+    pairity eval parity=tokenizer/ gpt-4o=tiktoken:o200k_base --data devtest/ -o scores/
+    pairity eval ours=tokenizer/ llama=llama/tokenizer.json --data devtest/ --baseline llama -o scores/
+    pairity eval tokenizer/ --data devtest/ --language eng_Latn,tam_Taml --metric fairness -o scores/
+    """,
+)
+@tokenizers_argument
+@data_option
+@several(
+    "--language",
+    "languages",
+    commas=True,
+    metavar="LANG...",
+    help="Evaluate only these. Default: all in the data.",
+)
+@several(
+    "--metric",
+    "metrics",
+    commas=True,
+    metavar="METRIC...",
+    help="Metrics, or families of metrics. Default: all.",
+)
+@click.option(
+    "--baseline", metavar="NAME", help="Measure changes against this tokenizer. Default: the last one given."
+)
+@reference_option
+@click.option(
+    "--morph", type=click.Path(path_type=Path), metavar="DIR", help="Folder with the data of MorphScore."
+)
+@click.option(
+    "--resamples",
+    type=int,
+    default=1000,
+    show_default=True,
+    help="Bootstrap resamples for the 95% intervals; 0 for none.",
+)
+@click.option("--not-parallel", is_flag=True, help="Do not compare lines across languages.")
+@output("Folder for the scores.", metavar="DIR")
+@config
+def eval_command(
+    tokenizers: Sequence[str],
+    data: Sequence[str],
+    languages: Sequence[str],
+    metrics: Sequence[str],
+    baseline: str | None,
+    reference: str,
+    morph: Path | None,
+    resamples: int,
+    not_parallel: bool,
+    output: Path,
+) -> None:
+    """Evaluate tokenizers on parallel text: one tidy table, with 95% intervals.
+
+    A TOKENIZER is a folder, a tokenizer.json, tiktoken:NAME, hf:NAME or sentencepiece:FILE. Write NAME=TOKENIZER
+    to choose the name that is shown.
+    """
+    opened = {tokenizer.name: tokenizer for tokenizer in map(open_tokenizer, tokenizers)}
+    if len(opened) < len(tokenizers):
+        raise PairityError("two tokenizers have the same name: write NAME=TOKENIZER.")
+    with Progress() as show, warnings.catch_warnings():
+        warnings.simplefilter("ignore", LeakWarning)  # the scores carry it, and are printed with it
+        show.stage("encoding", unit="texts")
+        scores = evaluate(
+            opened,
+            list(data),
+            languages=list(languages) or None,
+            metrics=list(metrics) or None,
+            baseline=baseline or (list(opened)[-1] if len(opened) > 1 else None),
+            reference=reference,
+            morph=morph,
+            resamples=resamples,
+            parallel=not not_parallel,
+            progress=lambda what, done, total: show.at(done, what, total),
+        )
+    scores.save(output)
+    print_scores(scores)
+    click.echo()
+    print_written(f"{output}/", then=f"for a page: pairity report {output} -o report.html")
+
+
+@command(
+    "report",
+    """
+    pairity report scores/ -o report.html
+    pairity report scores/ --tokenizer parity=tokenizer/ --sentences test/ -o report.html
+    """,
+)
+@click.argument("scores", type=click.Path(path_type=Path))
+@output("The page.", default="report.html", metavar="FILE")
+@several(
+    "--tokenizer",
+    "tokenizers",
+    metavar="NAME=TOKENIZER...",
+    help="Show how these were trained and how they cut sentences.",
+)
+@several("--sentences", metavar="SOURCE...", help="Text to show cut into tokens.")
+@click.option(
+    "--figures",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder for the figures (SVG, PNG, CSV) and tables.",
+)
+@click.option(
+    "--title", default="Tokenizers, language by language", show_default=True, help="Title of the page."
+)
+def report_command(
+    scores: Path,
+    output: Path,
+    tokenizers: Sequence[str],
+    sentences: Sequence[str],
+    figures: Path | None,
+    title: str,
+) -> None:
+    """Turn scores into one self-contained HTML page."""
+    written = report(
+        scores,
+        output,
+        tokenizers=dict(map(name_and_spec, tokenizers)),
+        sentences=list(sentences) or None,
+        figures_dir=figures,
+        title=title,
+    )
+    print_written(written)
+
+
+def name_and_spec(text: str) -> tuple[str, str]:
+    """ "parity=out/" -> ("parity", "out/"); "out/" -> ("out", "out/"), the name that `eval` gives it"""
+    name, _, spec = text.partition("=")
+    return (name, spec) if spec else (open_tokenizer(text).name, text)
+
+
+@command(
+    "tax",
+    """
+    pairity tax tokenizer/ --data devtest/ --price 2.50
+    pairity tax gpt-4o=tiktoken:o200k_base --data devtest/ --price 2.50 --reference deu_Latn
+    """,
+)
+@tokenizers_argument
+@data_option
+@click.option("--price", type=float, required=True, help="Price of a million tokens, in any currency.")
+@reference_option
+def tax_command(tokenizers: Sequence[str], data: Sequence[str], price: float, reference: str) -> None:
+    """Show what the same content costs in each language."""
+    if price <= 0:
+        raise PairityError(f"--price is {price}: give the price of a million tokens, such as 2.50.")
+    table = tax(list(tokenizers), price, data=list(data), reference=reference)
+    click.echo(
+        f"the price of content that takes a million tokens in {reference}, at {price:.2f} per million tokens"
+    )
+    print_tax(table.to_pylist())

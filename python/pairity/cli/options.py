@@ -1,0 +1,216 @@
+"""What commands share: options with several values, the config file, and how text is cut."""
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pairity.errors import PairityError
+
+Function = Callable[..., None]
+
+
+# Several values: `--train a b c`, `--train a --train b`, `--train @list`, `--language a,b`
+
+
+class Several(click.Option):
+    """An option that takes every word up to the next option."""
+
+
+class Command(click.Command):
+    """A command whose options may take several values in a row, and whose help ends with examples."""
+
+    def __init__(self, *args: Any, examples: str = "", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.examples = examples
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        options = {name: option for option in self.get_params(ctx) for name in option.opts}
+        try:
+            words, rows = one_value_each(args, options)
+        except click.BadOptionUsage as error:
+            if not ctx.resilient_parsing:  # a shell that completes a half-written line asks again
+                error.ctx = ctx
+                raise
+            words, rows = args, {}
+        try:
+            return super().parse_args(ctx, words)
+        except click.MissingParameter as error:
+            if isinstance(error.param, click.Argument) and rows:
+                raise swallowed(error.param, rows, ctx) from None
+            raise
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Examples"):
+            for line in self.examples.strip().splitlines():
+                formatter.write(f"{'':{formatter.current_indent}}{line.strip()}\n")
+
+
+def command(name: str, examples: str) -> Callable[[Function], click.Command]:
+    return click.command(name, cls=Command, examples=examples)
+
+
+def several(*names: str, commas: bool = False, **settings: Any) -> Callable[[Function], Function]:
+    """An option with several values; with `commas`, for names without commas in them, also `a,b`."""
+    callback = names_in if commas else values_in
+    return click.option(*names, cls=Several, multiple=True, callback=callback, **settings)
+
+
+def one_value_each(
+    words: Sequence[str], options: Mapping[str, click.Parameter]
+) -> tuple[list[str], dict[str, list[str]]]:
+    """Repeat an option before each of its values, as click reads them; and which options had several.
+
+    ["--dev", "a", "b", "-o", "c"] -> ["--dev", "a", "--dev", "b", "-o", "c"], {"--dev": ["a", "b"]}
+    """
+    rest = list(words)
+    repeated: list[str] = []
+    rows: dict[str, list[str]] = {}
+    while rest:
+        word = rest.pop(0)
+        option = options.get(word)
+        if word == "--":
+            return [*repeated, word, *rest], rows
+        if isinstance(option, Several):
+            values = list(takewhile(is_value, rest))
+            if not values:
+                raise click.BadOptionUsage(word, f"Option {word!r} requires an argument.")
+            del rest[: len(values)]
+            for value in values:
+                repeated += [word, value]
+            if len(values) > 1:
+                rows[word] = values
+        else:
+            repeated.append(word)
+            if isinstance(option, click.Option) and not option.is_flag and rest:
+                repeated.append(rest.pop(0))
+    return repeated, rows
+
+
+def is_value(word: str) -> bool:
+    return word == "-" or not word.startswith("-")
+
+
+def swallowed(
+    argument: click.Argument, rows: Mapping[str, Sequence[str]], ctx: click.Context
+) -> click.UsageError:
+    """`eval --data devtest/ tok/`: is tok/ more data or a tokenizer?"""
+    option, values = list(rows.items())[-1]
+    name = argument.make_metavar(ctx)
+    return click.UsageError(
+        f"Missing argument {name!r}: {option} took every word after it ({' '.join(values)}). Write one of\n"
+        f"  {ctx.command_path} {name} {option} ...\n"
+        f"  {ctx.command_path} {option} ... -- {name}",
+        ctx,
+    )
+
+
+def values_in(ctx: click.Context, parameter: click.Parameter, words: Sequence[str]) -> tuple[str, ...]:
+    """["a.txt", "@list"] -> ("a.txt", and the lines of the file `list`)"""
+    return tuple(value for word in words for value in (read_list(word) if word.startswith("@") else [word]))
+
+
+def names_in(ctx: click.Context, parameter: click.Parameter, words: Sequence[str]) -> tuple[str, ...]:
+    """["eng_Latn,deu_Latn", "tam_Taml"] -> ("eng_Latn", "deu_Latn", "tam_Taml")"""
+    found: list[str] = []
+    for value in values_in(ctx, parameter, words):
+        names = [name.strip() for name in value.split(",") if name.strip()]
+        if not names:
+            raise click.BadParameter(f"{value!r} holds no name.", ctx, parameter)
+        found += names
+    return tuple(found)
+
+
+def read_list(word: str) -> list[str]:
+    """The values in `@FILE`: one per line, without blank lines and comments."""
+    path = Path(word[1:])
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise PairityError(
+            f"the list {word} cannot be read: {reason}. For a file whose name begins with @, write ./{word}"
+        ) from error
+    values = [line.strip() for line in lines if line.strip() and not line.strip().startswith("#")]
+    if not values:
+        raise PairityError(f"the list {word} is empty: write one value per line into {path}.")
+    return values
+
+
+# The config file
+
+
+def read_config(ctx: click.Context, _: click.Parameter, path: Path | None) -> None:
+    """Options from a TOML file stand in for those that are not on the command line."""
+    if path is None:
+        return
+    try:
+        settings = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise PairityError(f"{path} cannot be read as TOML: {error}") from error
+    known = {name: p for p in ctx.command.params for name in (p.name, *(opt.lstrip("-") for opt in p.opts))}
+    values = {}
+    for name, value in settings.items():
+        parameter = known.get(name)
+        if parameter is None:
+            raise PairityError(f"{path}: there is no option {name!r} (see {ctx.command_path} --help).")
+        takes_several = parameter.multiple or parameter.nargs == -1
+        if isinstance(value, list | dict) and not takes_several:
+            raise PairityError(f"{path}: {name!r} takes one value, not several.")
+        values[parameter.name] = as_words(value) if takes_several else str(value)
+    ctx.default_map = {**(ctx.default_map or {}), **values}
+
+
+def as_words(value: Any) -> list[str]:
+    """ratio = {code = 40.0} -> ["code=40.0"]; skip = ["a", "b"] -> ["a", "b"]; skip = "a" -> ["a"]"""
+    if isinstance(value, dict):
+        return [f"{key}={item}" for key, item in value.items()]
+    return [str(item) for item in (value if isinstance(value, list) else [value])]
+
+
+config = click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    is_eager=True,
+    expose_value=False,
+    callback=read_config,
+    help="A TOML file with any of these options; the command line takes precedence.",
+)
+
+
+# Options that several commands have
+
+
+def output(help: str, **settings: Any) -> Callable[[Function], Function]:
+    """`-o PATH`: required, unless it has a default."""
+    settings = {"required": "default" not in settings, "show_default": True} | settings
+    return click.option("-o", "--output", type=click.Path(path_type=Path), help=help, **settings)
+
+
+def cutting(function: Function) -> Function:
+    """The options that say how text is read and cut."""
+    for option in (
+        click.option("--threads", type=int, help="Number of threads. Default: one per core."),
+        click.option(
+            "--replace-invalid", is_flag=True, help="Replace bytes that are not UTF-8, and report how many."
+        ),
+        click.option(
+            "--text-column",
+            default="text",
+            show_default=True,
+            help="Field of .jsonl files and column of .parquet files that holds the text.",
+        ),
+        click.option("--normalize", type=click.Choice(["nfc"]), help="Unicode normalization. Default: none."),
+        click.option("--single-digits", is_flag=True, help="Make every digit a pre-token of its own."),
+        click.option(
+            "--pretokenizer",
+            default="gpt4o",
+            show_default=True,
+            help="gpt4o, gpt4, gpt2, whitespace, none, or a regex.",
+        ),
+    ):
+        function = option(function)
+    return function

@@ -1,0 +1,99 @@
+"""The program `pairity`: the list of commands, and what happens when one of them fails."""
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+import click
+
+from pairity.errors import PairityError, PairityWarning
+
+# A command is imported when it is used: `pairity --help` does not wait for libraries that it has no use for.
+COMMANDS = {
+    "demo": ("demo", "Train ordinary and parity-aware tokenizers on 25 languages and compare them."),
+    "count": ("counting", "Count pre-tokens once, so that training can start from counts."),
+    "merge": ("counting", "Add up counts files into one."),
+    "train": (
+        "training",
+        "Train a tokenizer and save it as a folder for transformers, tokenizers and pairity.",
+    ),
+    "encode": ("tokenizing", "Encode standard input: one line of ids per line of text."),
+    "decode": ("tokenizing", "Decode standard input: one line of text per line of ids."),
+    "inspect": ("tokenizing", "Show a tokenizer's settings, its data, and which languages were served."),
+    "export": ("tokenizing", "Write a tokenizer in the format of another library."),
+    "eval": ("judging", "Evaluate tokenizers on parallel text: one tidy table, with 95% intervals."),
+    "report": ("judging", "Turn scores into one self-contained HTML page."),
+    "tax": ("judging", "Show what the same content costs in each language."),
+}
+"""Command -> its module in this package, and its line in the list of commands."""
+
+HELP = """Train, evaluate and ship multilingual BPE tokenizers that treat languages alike.
+
+A SOURCE is a folder with one file (or folder) per language, a file named after its language, LANG=PATH, or a
+counts file. Options that take a SOURCE or a language take several, one after the other, and @FILE reads them from
+a file, one per line.
+"""
+
+COMPLETION = 'Tab completion: eval "$(_PAIRITY_COMPLETE=bash_source pairity)" (or zsh_source, fish_source).'
+
+
+class Program(click.Group):
+    """A group that knows its commands by name and loads the one that is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        family, _ = COMMANDS[name]
+        found: click.Command = getattr(import_module(f"pairity.cli.{family}"), f"{name}_command")
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+
+
+@click.group(
+    cls=Program,
+    commands={name: click.Command(name, short_help=summary) for name, (_, summary) in COMMANDS.items()},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    help=HELP,
+    epilog=COMPLETION,
+)
+@click.version_option(package_name="pairity")
+def main() -> None:
+    pass
+
+
+def run() -> None:
+    """The entry point: a user's mistake is one sentence, and Ctrl-C shows no traceback."""
+    try:
+        with plain_warnings():
+            main(prog_name="pairity", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted: no result was written", err=True)
+        sys.exit(130)
+    except (PairityError, OSError) as error:  # OSError: a full disk, a folder without permission
+        click.echo(f"error: {error}", err=True)
+        sys.exit(1)
+
+
+@contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Warnings as one line each, without the place in the code that they come from."""
+
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        click.echo(f"warning: {message}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", PairityWarning)
+        warnings.showwarning = show
+        yield

@@ -1,0 +1,256 @@
+"""`train`: options to a policy, and text to a tokenizer."""
+
+import json
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pairity.cli.options import command, config, cutting, output, several
+from pairity.cli.printing import print_notes, print_training, print_written
+from pairity.errors import PairityError
+from pairity.files import check_free
+from pairity.training.policy import Classical, Parity, Policy
+from pairity.training.training import train
+
+
+@command(
+    "train",
+    """
+    pairity train --train train/ --dev dev/ --vocab-size 128000 -o tokenizer/
+    pairity train --train data/*.txt --dev dev/*.txt --skip lat_Latn,grc_Grek --vocab-size 128000 -o tokenizer/
+    pairity train --train train/ --dev dev/ --ratio code=40 --vocab-size 64000 -o tokenizer/
+    pairity train --train counts.parquet --dev dev/ --global-merges 0.5 --window 100 --vocab-size 64000 -o tokenizer/
+    pairity train --train 'telugu=te/*.parquet' --on train --continue llama/ --vocab-size 160000 -o longer/
+    pairity train --config run.toml --resume -o tokenizer/
+    """,
+)
+@several("--train", "train_sources", required=True, metavar="SOURCE...", help="Text to learn from.")
+@several(
+    "--dev",
+    "dev_sources",
+    metavar="SOURCE...",
+    help="Parallel text; it decides which language is served next.",
+)
+@click.option("--vocab-size", type=int, help="Total number of tokens: bytes, learned and special.")
+@click.option("--num-merges", type=int, help="Number of merges to learn, instead of --vocab-size.")
+@click.option(
+    "--method",
+    type=click.Choice(["parity", "classical"]),
+    default="parity",
+    show_default=True,
+    help="parity: serve the language that is worst off; classical: the most frequent pair overall.",
+)
+@click.option(
+    "--global-merges",
+    default="0",
+    show_default=True,
+    metavar="N|SHARE",
+    help="Start with this many classical merges, or this share of all merges (hybrid).",
+)
+@click.option(
+    "--window",
+    type=int,
+    metavar="N",
+    help="Limit how often one language is served within N merges (the paper uses 100).",
+)
+@click.option(
+    "--alpha",
+    type=float,
+    default=2.0,
+    show_default=True,
+    help="With --window: the limit, as a multiple of an equal share.",
+)
+@several(
+    "--ratio",
+    metavar="LANG=R...",
+    help="Serve LANG by its train text: R bytes are worth one dev line. R may be a language to copy it from.",
+)
+@click.option(
+    "--ratios",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The same from a .json or .toml file.",
+)
+@click.option(
+    "--unit",
+    type=click.Choice(["line", "byte", "char", "word"]),
+    default="line",
+    show_default=True,
+    help="Compare languages by tokens per this.",
+)
+@click.option(
+    "--on",
+    type=click.Choice(["dev", "train"]),
+    default="dev",
+    show_default=True,
+    help="Text to compare languages on; train needs no --dev.",
+)
+@click.option(
+    "--min-frequency",
+    type=int,
+    default=2,
+    show_default=True,
+    help="Do not merge pairs that occur less often than this.",
+)
+@click.option("--max-token-length", type=int, help="Longest token to learn, in bytes.")
+@click.option(
+    "--whole-characters",
+    is_flag=True,
+    help="Learn no token that joins part of a character with another character.",
+)
+@click.option(
+    "--special-token",
+    "special_tokens",
+    multiple=True,
+    metavar="TEXT",
+    help="Add a special token; repeatable.",
+)
+@click.option(
+    "--reserved", type=int, default=0, metavar="N", help="Number of reserved special tokens for later use."
+)
+@click.option(
+    "--pad-to",
+    type=int,
+    metavar="N",
+    help="Add reserved tokens until the vocabulary size is a multiple of N (64, 128).",
+)
+@click.option(
+    "--continue",
+    "continue_from",
+    metavar="TOKENIZER",
+    help="Keep the tokens and ids of this tokenizer and learn more.",
+)
+@several("--skip", commas=True, metavar="LANG...", help="Leave these languages of the train text out.")
+@click.option(
+    "--resume", is_flag=True, help="Continue a run with the same settings that was killed or interrupted."
+)
+@click.option("--force", is_flag=True, help="Replace the tokenizer in the output folder.")
+@output("Folder for the tokenizer.", metavar="DIR")
+@cutting
+@config
+def train_command(
+    train_sources: Sequence[str],
+    dev_sources: Sequence[str],
+    vocab_size: int | None,
+    num_merges: int | None,
+    method: str,
+    global_merges: str,
+    window: int | None,
+    alpha: float,
+    ratio: Sequence[str],
+    ratios: Path | None,
+    unit: Any,
+    on: Any,
+    min_frequency: int,
+    max_token_length: int | None,
+    whole_characters: bool,
+    special_tokens: Sequence[str],
+    reserved: int,
+    pad_to: int | None,
+    continue_from: str | None,
+    skip: Sequence[str],
+    resume: bool,
+    force: bool,
+    output: Path,
+    pretokenizer: str,
+    single_digits: bool,
+    normalize: Any,
+    text_column: str,
+    replace_invalid: bool,
+    threads: int | None,
+) -> None:
+    """Train a tokenizer and save it as a folder for transformers, tokenizers and pairity."""
+    policy: Policy = Classical()
+    if method == "parity":
+        targets = read_ratios(ratios) | parse_ratios(ratio)
+        policy = Parity(
+            global_merges=parse_global_merges(global_merges),
+            window=window,
+            alpha=alpha,
+            ratios=targets or None,
+            unit=unit,
+            on=on,
+        )
+    elif window or ratio or ratios or global_merges != "0" or on == "train":
+        raise PairityError(
+            "--method classical serves no language in particular: leave out --global-merges, --window, --ratio, "
+            "--ratios and --on."
+        )
+    check_free(output, force=force)
+    checkpoint = output.parent / f"{output.name}.checkpoint.parquet"
+    if checkpoint.exists() and not resume:
+        print_notes(
+            [f"{checkpoint} is from an interrupted run; this run starts over (--resume continues it)"]
+        )
+    tokenizer = train(
+        list(train_sources),
+        dev=list(dev_sources) or None,
+        vocab_size=vocab_size,
+        num_merges=num_merges,
+        method=policy,
+        pretokenizer=pretokenizer,
+        digits=single_digits,
+        normalize=normalize,
+        min_frequency=min_frequency,
+        max_token_length=max_token_length,
+        whole_characters=whole_characters,
+        special_tokens=special_tokens,
+        reserved=reserved,
+        pad_to=pad_to,
+        continue_from=continue_from,
+        skip=skip,
+        text_column=text_column,
+        errors="replace" if replace_invalid else "strict",
+        threads=threads,
+        checkpoint=checkpoint,
+        resume=resume,
+    )
+    tokenizer.save(output, force=force)
+    checkpoint.unlink(missing_ok=True)
+    print_training(tokenizer)
+    click.echo()
+    print_written(f"{output}/", then=f"try: pairity encode {output} < text.txt, pairity inspect {output}")
+
+
+def parse_global_merges(text: str) -> int | float:
+    try:
+        return float(text) if "." in text else int(text)
+    except ValueError:
+        raise PairityError(
+            f"--global-merges is {text!r}: give a number of merges or a share such as 0.5."
+        ) from None
+
+
+def parse_ratios(texts: Sequence[str]) -> dict[str, float | str]:
+    """["code=40", "math=eng_Latn"] -> {"code": 40.0, "math": "eng_Latn"}"""
+    found: dict[str, float | str] = {}
+    for text in texts:
+        language, _, value = text.partition("=")
+        if not (language and value):
+            raise PairityError(f"--ratio {text!r}: write LANG=BYTES, or LANG=LANGUAGE to copy a language's.")
+        if language in found:
+            raise PairityError(f"--ratio is given twice for {language!r}: leave one out.")
+        try:
+            found[language] = float(value)
+        except ValueError:
+            found[language] = value
+    return found
+
+
+def read_ratios(path: Path | None) -> dict[str, float | str]:
+    if path is None:
+        return {}
+    kind = "JSON" if path.suffix == ".json" else "TOML"
+    try:
+        text = path.read_text(encoding="utf-8")
+        found = json.loads(text) if kind == "JSON" else tomllib.loads(text)
+    except (OSError, ValueError) as error:
+        raise PairityError(f"{path} cannot be read as {kind}: {error}") from error
+    if not isinstance(found, dict) or not all(
+        isinstance(value, int | float | str) and not isinstance(value, bool) for value in found.values()
+    ):
+        raise PairityError(f"{path} must map languages to bytes per line, as in code = 40.0")
+    return found

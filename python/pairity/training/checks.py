@@ -1,0 +1,108 @@
+"""What can be known to be wrong before the work: each is an error with the language and what to do.
+
+What concerns one policy alone is checked there (`Parity.check`).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from pairity.counts.counts import Counts
+from pairity.errors import PairityError, listed
+from pairity.formats.oniguruma import for_oniguruma
+from pairity.text.inputs import Resolved
+from pairity.text.parallel import check_parallel
+from pairity.training.policy import Policy, check_whole
+
+MOST_BYTES = 2**63
+"""The engine adds up counts in 64 bits."""
+
+
+def check_policy(policy: object) -> None:
+    if not isinstance(policy, Policy):
+        raise PairityError(f"method is {policy!r}: give Parity(...) or Classical().")
+
+
+def check_numbers(numbers: Mapping[str, object]) -> None:
+    """{"min_frequency": 2, "max_token_length": None}: whole numbers, or None for what is not limited."""
+    for name, value in numbers.items():
+        least = 2 if name == "max_token_length" else 0
+        if value is not None and check_whole(name, value) < least:
+            raise PairityError(f"{name} is {value}: give at least {least}.")
+
+
+def check_goal(vocab_size: int | None, num_merges: int | None, taken: int) -> None:
+    """`taken` is how many tokens there are before the first merge."""
+    if (vocab_size is None) == (num_merges is None):
+        raise PairityError("say how much to learn: give either vocab_size or num_merges.")
+    if num_merges is not None and check_whole("num_merges", num_merges) < 1:
+        raise PairityError(f"num_merges is {num_merges}: give at least 1.")
+    if vocab_size is not None and check_whole("vocab_size", vocab_size) <= taken:
+        raise PairityError(
+            f"vocab_size is {vocab_size}, but the bytes, the special tokens and the tokens to continue from already "
+            f"take {taken}: give more than {taken}."
+        )
+
+
+def check_pattern(pattern: str | None) -> None:
+    """Refuse a pattern that Hugging Face would read differently: the tokenizer could not be saved."""
+    if pattern is not None:
+        for_oniguruma(pattern)
+
+
+def check_checkpoint(checkpoint: object, resume: bool) -> None:
+    if resume and checkpoint is None:
+        raise PairityError("resume needs the file to resume from: give checkpoint=PATH.")
+
+
+def named_languages(sources: Resolved) -> list[str] | None:
+    """The languages in sources, or None if only reading counts files can tell."""
+    found: list[str] = []
+    for part in sources.inputs:
+        if part.language is not None:
+            found.append(part.language)
+        elif isinstance(part.data, Mapping):
+            found += part.data
+        else:
+            return None
+    return list(dict.fromkeys(found))
+
+
+def without(languages: Sequence[str], skip: Iterable[str]) -> list[str]:
+    """The languages of train except those to skip."""
+    left_out = list(skip)
+    for language in left_out:
+        if language not in languages:
+            raise PairityError(
+                f"{language!r} is to be skipped, but train has no such language: {listed(languages)}."
+            )
+    kept = [language for language in languages if language not in left_out]
+    if not kept:
+        raise PairityError("every language of train is skipped, so there is nothing to learn from.")
+    return kept
+
+
+def check_dev(dev: Counts, policy: Policy) -> None:
+    """Costs per line can be compared only if all languages have the same lines."""
+    lines = {language: dev[language].lines for language in policy.compared_by_line(list(dev))}
+    check_parallel(
+        {language: number for language, number in lines.items() if number is not None},
+        what="dev text",
+        fix="Align the files line by line, or compare by --unit byte, char or word.",
+    )
+
+
+def check_train(train: Counts) -> None:
+    """No text may be empty, and no sum may pass 64 bits: the global phase adds up all languages."""
+    total = 0.0
+    for language, counts in train.items():
+        if counts.total == 0:
+            raise PairityError(
+                f"the train text of {language!r} is empty: add text, or leave it out with --skip {language}."
+            )
+        lengths = np.diff(np.frombuffer(counts.buffers()[1], np.int64))
+        total += float(lengths.astype(np.float64) @ counts.counts)
+    if total >= MOST_BYTES:
+        raise PairityError(
+            f"the train counts stand for {total:.1e} bytes of text: no text is that long. Check the counts."
+        )

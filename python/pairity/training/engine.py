@@ -1,0 +1,124 @@
+"""The one call into the engine, which is written in Rust: buffers in, arrays out.
+
+    learn([(columns(train["eng_Latn"]), None)], merges=2)
+    -> Learned(steps=Steps(left=[63, 71], right=[72, 256], served=[-1, -1], count=[83, 41]), ...)
+
+Ids: 0 to 255 are the bytes in the order of `alphabet.BYTE_ORDER`, 256 and up what was learned.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairity import _core
+from pairity.counts.values import LanguageCounts
+
+Columns = tuple[Any, Any, Any]
+"""Pre-tokens end to end (uint8), where each begins and ends (int64), how often each occurs (uint64)."""
+
+Measured = tuple[Columns, float, float]
+"""The text that a language is measured by, its units and its ratio."""
+
+Exhausted = Sequence[tuple[int, int]]
+"""(language, how many merges there were when it had no pair left)."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The merges, one entry each: the ids joined, the language served (-1: none), the pair's count in it."""
+
+    left: npt.NDArray[np.uint32]
+    right: npt.NDArray[np.uint32]
+    served: npt.NDArray[np.int32]
+    count: npt.NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, columns: Sequence[Any]) -> "Steps":
+        """From four buffers of the engine."""
+        kinds = zip(columns, ("<u4", "<u4", "<i4", "<u8"), strict=True)
+        return cls(*(np.frombuffer(column, kind) for column, kind in kinds))
+
+    @classmethod
+    def known(cls, pairs: npt.NDArray[np.uint32]) -> "Steps":
+        """Merges of an earlier run, as rows of (left, right): they served nobody, and their counts are unknown."""
+        left, right = (np.ascontiguousarray(pairs[:, side]) for side in (0, 1))
+        return cls(left, right, np.full(len(pairs), -1, np.int32), np.zeros(len(pairs), np.uint64))
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    @property
+    def columns(self) -> tuple[Any, Any, Any, Any]:
+        return self.left, self.right, self.served, self.count
+
+    @property
+    def pairs(self) -> npt.NDArray[np.uint32]:
+        """One row (left, right) per merge."""
+        return np.stack([self.left, self.right], axis=1)
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a run learned. `tokens` has one row for each of `sampled` and one column per language."""
+
+    steps: Steps
+    exhausted: Exhausted
+    sampled: npt.NDArray[np.int64]
+    """After how many merges the tokens were counted."""
+    tokens: npt.NDArray[np.uint64]
+    """How many tokens the measured text of each language took then."""
+
+
+def learn(
+    languages: Sequence[tuple[Columns, Measured | None]],
+    *,
+    merges: int | None = None,
+    tokens: int | None = None,
+    global_merges: int | None = None,
+    window: tuple[int, float] | None = None,
+    min_frequency: int = 0,
+    max_token_length: int | None = None,
+    whole_characters: bool = False,
+    threads: int = 1,
+    known: Steps | None = None,
+    known_exhausted: Exhausted = (),
+    tick: Callable[[int, int | None], object] | None = None,
+    checkpoint: Callable[[Steps, Exhausted], object] | None = None,
+) -> Learned:
+    """Learn until there are `merges` merges, or `tokens` tokens beside the bytes; `known` ones count.
+
+    `global_merges`: how many come from all languages together (None: all). `tick(done, language)` and
+    `checkpoint(steps, exhausted)` are called now and then, on this thread.
+    """
+    columns, sampled, counted, exhausted = _core.train(
+        list(languages),
+        merges=merges,
+        tokens=tokens,
+        global_merges=global_merges,
+        window=window,
+        min_frequency=min_frequency,
+        max_token_length=max_token_length,
+        whole_characters=whole_characters,
+        threads=threads,
+        known=None if known is None else known.columns,
+        known_exhausted=known_exhausted,
+        tick=tick,
+        checkpoint=None
+        if checkpoint is None
+        else lambda columns, exhausted: checkpoint(Steps.of(columns), exhausted),
+    )
+    return Learned(
+        steps=Steps.of(columns),
+        exhausted=exhausted,
+        sampled=np.frombuffer(sampled, "<u8").astype(np.int64),
+        tokens=np.frombuffer(counted, "<u8").reshape(-1, len(languages)),
+    )
+
+
+def columns(counts: LanguageCounts) -> Columns:
+    """Counts as the engine reads them, without a copy."""
+    data, offsets = counts.buffers()
+    return np.frombuffer(data, np.uint8), np.frombuffer(offsets, np.int64), counts.counts

@@ -1,0 +1,56 @@
+"""What a language is measured by: a text, and the scale on which its tokens become a cost.
+
+60 dev lines that take 1,812 tokens now:             cost = 1812 * 1.0 / 60      = 30.2 tokens per line
+5,000 train bytes, 1,100 tokens, ratio 40.0:         cost = 1100 * 40.0 / 5000   =  8.8 tokens per line-equivalent
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from pairity.counts.values import LanguageCounts
+from pairity.errors import PairityError
+
+Unit = Literal["line", "byte", "char", "word"]
+
+SIZE_IN: dict[Unit, str] = {"line": "lines", "byte": "bytes", "char": "chars", "word": "words"}
+"""Unit -> the size of a text in it, an attribute of `LanguageCounts`."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Compression rate = units / tokens / ratio, and cost is its inverse."""
+
+    text: LanguageCounts
+    units: float
+    ratio: float = 1.0
+
+
+def on_dev(language: str, dev: LanguageCounts, unit: Unit) -> Measure:
+    """By dev text: its lines (or bytes, characters, words) over the tokens that they take."""
+    units = getattr(dev, SIZE_IN[unit])
+    if units is None:
+        raise PairityError(
+            f"the dev counts of {language!r} do not say how many {SIZE_IN[unit]} they were made from: "
+            "give dev text, or compare by --unit byte."
+        )
+    if dev.total == 0 or not units:
+        raise PairityError(f"the dev text of {language!r} is empty: add text, or give it a ratio instead.")
+    return Measure(dev, float(units))
+
+
+def on_train(train: LanguageCounts, ratio: float = 1.0) -> Measure:
+    """By train text: its bytes per token, over the ratio."""
+    return Measure(train, float(bytes_before_merging(train)), float(ratio))
+
+
+def bytes_per_line(dev: LanguageCounts) -> float | None:
+    """The mean length of the lines, or None where the counts do not say how many there were."""
+    return dev.bytes / dev.lines if dev.lines else None
+
+
+def bytes_before_merging(counts: LanguageCounts) -> int:
+    """Bytes of the text as it was cut: the number of tokens before the first merge."""
+    _, offsets = counts.buffers()
+    return int(np.diff(np.frombuffer(offsets, np.int64)).astype(np.uint64) @ counts.counts)

@@ -1,0 +1,167 @@
+"""What is to be learned, as one frozen value that is checked when it is made."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pairity.bpe import special
+from pairity.bpe.merges import BYTE_TOKENS
+from pairity.errors import PairityError
+from pairity.text.pretokenizers import PRESETS, Pretokenization
+from pairity.tokenizer.tokenizer import Tokenizer
+from pairity.training.checks import check_goal, check_numbers, check_pattern, check_policy
+from pairity.training.engine import Steps
+from pairity.training.policy import Policy
+
+DEFAULT_PRETOKENIZER = "gpt4o"
+NO_STEPS = Steps.known(np.empty((0, 2), np.uint32))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Either `vocab_size` or `num_merges` is the goal; the other is None."""
+
+    policy: Policy
+    vocab_size: int | None
+    num_merges: int | None
+    min_frequency: int
+    max_token_length: int | None
+    whole_characters: bool
+    pretokenization: Pretokenization
+    special_tokens: tuple[str, ...] = ()
+    start: Tokenizer | None = None
+    """The tokenizer to continue from ..."""
+    known: Steps = NO_STEPS
+    """... and its merges, as the engine numbers them."""
+
+    def __post_init__(self) -> None:
+        check_policy(self.policy)
+        check_numbers({"min_frequency": self.min_frequency, "max_token_length": self.max_token_length})
+        check_goal(self.vocab_size, self.num_merges, self.taken)
+        check_pattern(self.pretokenization.pattern)
+        self.policy.check_budget(self.budget)
+
+    @property
+    def taken(self) -> int:
+        """How many tokens there are before anything is learned."""
+        return self.start.vocab_size if self.start else len(BYTE_TOKENS) + len(self.special_tokens)
+
+    @property
+    def budget(self) -> int:
+        """How many tokens (or merges, if those are the goal) are to be learned."""
+        if self.num_merges is not None:
+            return self.num_merges
+        assert self.vocab_size is not None
+        return self.vocab_size - self.taken
+
+    def share(self, merges: int) -> int:
+        """How much of the budget is done after this many merges; a few of them may not make a new token."""
+        return min(merges - len(self.known), self.budget)
+
+    def for_engine(self) -> dict[str, Any]:
+        """The engine counts what is known as learned."""
+        known = len(self.known)
+        known_tokens = len(self.start.vocabulary) - len(BYTE_TOKENS) if self.start else 0
+        first = self.policy.first_parity_merge(self.budget)
+        return {
+            "merges": None if self.num_merges is None else known + self.num_merges,
+            "tokens": None if self.vocab_size is None else known_tokens + self.budget,
+            "global_merges": None if first is None else known + first,
+            "window": self.policy.window_setting(),
+            "min_frequency": self.min_frequency,
+            "max_token_length": self.max_token_length,
+            "whole_characters": self.whole_characters,
+        }
+
+    def describe(self) -> dict[str, Any]:
+        """For pairity.json, and for the fingerprint of a checkpoint."""
+        start = self.start
+        return {
+            "continued_from": start and {"vocab_size": start.vocab_size, "merges": len(start.merges)},
+            "method": self.policy.describe(),
+            "vocab_size": self.vocab_size,
+            "num_merges": self.num_merges,
+            "min_frequency": self.min_frequency,
+            "max_token_length": self.max_token_length,
+            "whole_characters": self.whole_characters,
+            "pretokenization": asdict(self.pretokenization),
+        }
+
+
+def make_settings(
+    continue_from: Tokenizer | str | Path | None,
+    *,
+    vocab_size: int | None,
+    num_merges: int | None,
+    pretokenizer: str,
+    digits: bool,
+    normalize: str | None,
+    special_tokens: Sequence[str],
+    reserved: int,
+    pad_to: int | None,
+    **others: Any,
+) -> Settings:
+    """From the arguments of `train`. A tokenizer that is continued keeps how it cuts text and its special tokens."""
+    check_numbers(
+        {"vocab_size": vocab_size, "num_merges": num_merges, "reserved": reserved, "pad_to": pad_to}
+    )
+    if continue_from is None:
+        names, vocab_size = with_reserved(special_tokens, reserved, pad_to, vocab_size, num_merges)
+        return Settings(
+            vocab_size=vocab_size,
+            num_merges=num_merges,
+            pretokenization=Pretokenization.of(pretokenizer, digits, normalize),
+            special_tokens=names,
+            **others,
+        )
+    if special_tokens or reserved or pad_to:
+        raise PairityError("a tokenizer that is continued keeps its special tokens: leave new ones out.")
+    start = continue_from if isinstance(continue_from, Tokenizer) else Tokenizer.load(continue_from)
+    return Settings(
+        vocab_size=vocab_size,
+        num_merges=num_merges,
+        pretokenization=inherit_pretokenization(start, pretokenizer, digits, normalize),
+        special_tokens=tuple(start.special_tokens),
+        start=start,
+        known=Steps.known(start.engine_merges()),
+        **others,
+    )
+
+
+def with_reserved(
+    special_tokens: Sequence[str],
+    reserved: int,
+    pad_to: int | None,
+    vocab_size: int | None,
+    num_merges: int | None,
+) -> tuple[tuple[str, ...], int | None]:
+    """The special tokens with those that are reserved or make the size round, and the size with the latter."""
+    names = special.check_names(special_tokens)
+    padding = 0
+    if pad_to is not None:
+        size = vocab_size or len(BYTE_TOKENS) + len(names) + reserved + (num_merges or 0)
+        padding = special.padding(size, pad_to)
+    return (*names, *special.reserved(reserved + padding)), vocab_size and vocab_size + padding
+
+
+def inherit_pretokenization(
+    start: Tokenizer, pretokenizer: str, digits: bool, normalize: str | None
+) -> Pretokenization:
+    """That of the tokenizer to continue from, since its merges make sense with no other."""
+    name = start.pretokenizer if start.pretokenizer in PRESETS else start.pattern
+    own = Pretokenization.of(name or "none", normalize=start.normalize)
+    chosen = digits or pretokenizer != DEFAULT_PRETOKENIZER
+    if chosen and Pretokenization.of(pretokenizer, digits).pattern != own.pattern:
+        raise PairityError(
+            f"the tokenizer to continue from cuts text with {name!r}, but {pretokenizer!r} was requested: "
+            "leave the pre-tokenizer out."
+        )
+    if normalize not in (None, own.normalize):
+        raise PairityError(
+            f"the tokenizer to continue from has normalize={own.normalize!r}, but {normalize!r} was requested: "
+            "leave normalize out."
+        )
+    return own

@@ -1,0 +1,113 @@
+"""What is read: train counts, dev counts, and what each language is measured by.
+
+Dev is read before train where names tell the languages: it is small, and its mistakes show before the long
+reading.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from pairity.counts.counting import count
+from pairity.counts.counts import Counts
+from pairity.counts.values import LanguageCounts, Split
+from pairity.progress import Progress
+from pairity.text.inputs import Resolved
+from pairity.text.sources import resolve
+from pairity.training.checks import check_dev, check_train, named_languages, without
+from pairity.training.engine import Columns, Measured, columns
+from pairity.training.measure import Measure
+from pairity.training.settings import Settings
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The counts of all languages, in the order in which they were given."""
+
+    train: Counts
+    dev: Counts | None
+    measures: Mapping[str, Measure]
+
+    def for_engine(self) -> list[tuple[Columns, Measured | None]]:
+        measured = {
+            language: (columns(measure.text), measure.units, measure.ratio)
+            for language, measure in self.measures.items()
+        }
+        return [(columns(counts), measured.get(language)) for language, counts in self.train.items()]
+
+    def name(self, served: int | None) -> str:
+        """Of a language that the engine knows by its number."""
+        return "all languages" if served is None else list(self.train)[served]
+
+    @cached_property
+    def descriptions(self) -> dict[str, dict[str, Any]]:
+        """{"eng_Latn": {"train": {"digest": ..., "lines": 997, ...}, "dev": {...}}, ...}; digests take a while."""
+        described = {language: {"train": describe(counts)} for language, counts in self.train.items()}
+        for language, counts in (self.dev or {}).items():
+            described[language]["dev"] = describe(counts)
+        return described
+
+
+def describe(counts: LanguageCounts) -> dict[str, Any]:
+    return {
+        "digest": counts.digest(),
+        "lines": counts.lines,
+        "bytes": counts.bytes,
+        "distinct_pretokens": counts.distinct,
+        "pretokens": counts.total,
+    }
+
+
+def read_texts(
+    train: Any, dev: Any, skip: Iterable[str], settings: Settings, show: Progress, **reading: Any
+) -> Texts:
+    """Count train and dev (SOURCEs). `reading` says how files are read: text_column, errors, threads."""
+
+    def read(sources: Resolved, split: Split, languages: list[str] | None = None) -> Counts:
+        show.stage(f"reading {split}", unit="B")
+        return count(
+            sources,
+            pretokenizer=settings.pretokenization,
+            split=split,
+            languages=languages,
+            count_words=split == "dev" and settings.policy.unit == "word",
+            progress=show.bytes_read,
+            **reading,
+        )
+
+    train_sources = resolve(train)
+    dev_sources = None if dev is None else resolve(dev)
+    train_counts = dev_counts = dev_languages = None
+
+    languages = named_languages(train_sources)
+    if languages is None:
+        train_counts = read(train_sources, "train")
+        languages = list(train_counts)
+    languages = without(languages, skip)
+
+    if dev_sources is not None:
+        dev_sources = resolve(dev_sources, languages)
+        dev_languages = named_languages(dev_sources)
+        if dev_languages is None:
+            dev_counts = read(dev_sources, "dev", languages)
+            dev_languages = list(dev_counts)
+        dev_languages = [language for language in dev_languages if language in languages]
+    settings.policy.check(languages, dev_languages)
+
+    if dev_sources is not None and dev_counts is None:
+        dev_counts = read(dev_sources, "dev", languages)
+    if dev_counts is not None:
+        check_dev(dev_counts, settings.policy)
+    if train_counts is None:
+        train_counts = read(only(train_sources, languages), "train", languages)
+    kept = {language: train_counts[language] for language in train_counts if language in languages}
+    train_counts = Counts(kept, settings.pretokenization, "train", notes=train_counts.notes)
+    check_train(train_counts)
+    return Texts(train_counts, dev_counts, settings.policy.measures(train_counts, dev_counts or {}))
+
+
+def only(sources: Resolved, languages: list[str]) -> Resolved:
+    """Without the texts of other languages; counts may hold several, and are chosen from when they are read."""
+    kept = [part for part in sources.inputs if part.language is None or part.language in languages]
+    return replace(sources, inputs=tuple(kept))

@@ -1,0 +1,163 @@
+"""The program around the commands: help, start-up, completion, colour, Ctrl-C."""
+
+import os
+import pty
+import random
+import signal
+import subprocess
+import sys
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import pairity as package
+from pairity import sample
+from pairity.cli import main
+from pairity.cli.program import COMMANDS
+from program import PROGRAM, pairity
+
+DEV = str(sample.FOLDER / "dev")
+
+
+def test_the_list_of_commands():
+    shown = pairity("--help")
+    assert shown.returncode == 0
+    listed = " ".join(shown.stdout.split())
+    for name, (_, summary) in COMMANDS.items():
+        assert f"{name} {summary}" in listed
+    assert "_PAIRITY_COMPLETE=bash_source pairity" in listed
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_every_command(name):
+    shown = CliRunner().invoke(main, [name, "--help"], prog_name="pairity").output
+    assert shown.startswith(f"Usage: pairity {name} ")
+    _, summary = COMMANDS[name]
+    assert summary in " ".join(shown.split()), "the list of commands and the command differ"
+    examples = shown.partition("\nExamples:\n")[2].splitlines()
+    assert any(f"pairity {name} " in line for line in examples)
+    command = main.get_command(click.Context(main), name)
+    for parameter in command.params:
+        assert isinstance(parameter, click.Argument) or parameter.help, f"{parameter.name} has no help"
+
+
+def test_help_loads_no_heavy_library():
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys; from pairity.cli import main\n"
+            "main(['--help'], standalone_mode=False)\n"
+            "print('loaded:', *sorted({'altair', 'numpy', 'pyarrow', 'rich', 'tokenizers'} & set(sys.modules)))",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.endswith("\nloaded:\n")
+
+
+def test_public_names_are_found_when_they_are_used():
+    assert set(package.HOMES) == set(package.__all__)
+    for name in package.__all__:
+        assert getattr(package, name).__name__ == name
+    with pytest.raises(AttributeError, match="no attribute 'trian'"):
+        package.trian  # noqa: B018
+
+
+def test_an_unknown_command_is_answered_with_a_near_one():
+    done = pairity("trian")
+    assert done.returncode == 2
+    assert "No such command 'trian'. Did you mean 'train'?" in done.stderr
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_clicks_own_completion(shell):
+    script = pairity(env=os.environ | {"_PAIRITY_COMPLETE": f"{shell}_source"})
+    assert script.returncode == 0
+    assert f"_PAIRITY_COMPLETE={shell}_complete" in script.stdout
+
+
+def test_completion_of_a_line_that_is_not_finished():
+    for line, expected in (("pairity tr", "plain,train"), ("pairity train --train a --de", "plain,--dev")):
+        words = {"_PAIRITY_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+        assert pairity(env=os.environ | words).stdout.split() == [expected]
+
+
+def test_data_goes_to_stdout_without_colour_and_whole(tmp_path):
+    language = "a_language_with_a_very_long_name_" * 4
+    words = ["count", f"{language}={DEV}/eng_Latn.txt", "-o", tmp_path / "c.parquet"]
+    done = pairity(*words, env=os.environ | {"COLUMNS": "60"})
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert language in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def terminal_output(words, env):
+    """What a command writes to a terminal, and its exit code."""
+    leader, follower = pty.openpty()
+    with subprocess.Popen([*PROGRAM, *words], stdout=follower, stderr=follower, env=env) as run:
+        os.close(follower)
+        output = b"".join(read_until_closed(leader))
+    os.close(leader)
+    return output.decode(), run.returncode
+
+
+def read_until_closed(descriptor):
+    while True:
+        try:
+            part = os.read(descriptor, 4096)
+        except OSError:  # Linux says so when the other end is closed
+            return
+        if not part:
+            return
+        yield part
+
+
+def test_no_color_is_honoured_on_a_terminal(tmp_path):
+    words = ["train", "--train", DEV, "--dev", DEV, "--num-merges", "20", "-o", str(tmp_path / "t")]
+    env = os.environ | {"TERM": "xterm-256color", "NO_COLOR": "1"}
+    output, code = terminal_output(words, env)
+    assert code == 0
+    assert "dev Gini" in output
+    assert "\x1b[3" not in output, "a colour"
+
+
+def test_ctrl_c_while_learning_stops_and_leaves_nothing(tmp_path):
+    source = tmp_path / "train"
+    source.mkdir()
+    chance = random.Random(0)
+    with (source / "x.txt").open("w") as file:
+        for _ in range(40_000):  # long words with nothing in common: learning from them takes minutes
+            file.write(" ".join(chance.randbytes(60).hex() for _ in range(5)) + "\n")
+    words = [
+        "train", "--train", str(source), "--on", "train", "--pretokenizer", "whitespace", "--num-merges", "3000000",
+        "--min-frequency", "1", "-o", str(tmp_path / "out"),
+    ]  # fmt: skip
+    leader, follower = pty.openpty()  # the bar that says what is being done needs a terminal
+    run = subprocess.Popen(
+        [*PROGRAM, *words],
+        stdout=subprocess.DEVNULL,
+        stderr=follower,
+        env=os.environ | {"TERM": "xterm", "COLUMNS": "200"},
+    )
+    os.close(follower)
+    try:
+        shown = b""
+        for part in read_until_closed(leader):
+            shown += part
+            if b"merges/s" in shown:  # the engine has begun
+                break
+        assert run.poll() is None, "the run ended before it could be interrupted"
+        run.send_signal(signal.SIGINT)
+        shown = b"".join(read_until_closed(leader))
+        assert run.wait() == 130
+    finally:
+        run.kill()
+        run.wait()
+        os.close(leader)
+    assert shown.decode().splitlines()[-1] == "interrupted: no result was written"
+    # A machine so slow that it saved a checkpoint before the first bar was drawn may keep that, to resume from.
+    assert {path.name for path in tmp_path.iterdir()} - {"out.checkpoint.parquet"} == {"train"}
