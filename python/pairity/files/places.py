@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pairity.errors import PairityError
-from pairity.files.writing import fill, real, unfinished_name
+from pairity.files.writing import fill, is_movable, real, unfinished_name
 
 REPLACE = "Choose another name, or replace it with --force (force=True)."
 
@@ -28,6 +28,20 @@ def check_folder(path: Path, names: Iterable[str], *, what: str, force: bool) ->
     if there and not force:
         raise PairityError(f"{path} already holds {what} ({there[0]}). {REPLACE}")
     try_to_write(place if place.is_dir() else place.parent, path)
+
+
+def inside_or_beside(folder: Path, name: str) -> Path:
+    """Where a file that goes with an output folder is kept: beside it, as `out.checkpoint.parquet`.
+
+    Inside it where there is no place beside it: at a mount point, in the current folder, or where only the folder
+    itself may be written.
+    """
+    place = real(folder)
+    return (
+        place.with_name(f"{place.name}.{name}")
+        if not place.exists() or is_movable(place)
+        else place / f".{name}"
+    )
 
 
 def try_to_write(folder: Path, path: Path) -> None:

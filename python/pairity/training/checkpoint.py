@@ -9,15 +9,18 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from pairity.errors import PairityError
-from pairity.files import write_file
+from pairity.files.digests import digest
+from pairity.files.writing import write_file
 from pairity.training.engine import Exhausted, Steps
 
 COLUMNS = ["left", "right", "served", "count"]
 FINGERPRINT = b"pairity fingerprint"
 EXHAUSTED = b"pairity exhausted"
+DIGEST = b"pairity digest"
 
 
 def fingerprint(settings: Any) -> str:
@@ -36,25 +39,46 @@ class Checkpoint:
         import pyarrow.parquet as pq
 
         table = pa.table([pa.array(column) for column in steps.columns], COLUMNS)
-        metadata = {FINGERPRINT: self.fingerprint, EXHAUSTED: json.dumps(exhausted)}
+        metadata = {
+            FINGERPRINT: self.fingerprint,
+            EXHAUSTED: json.dumps(exhausted),
+            DIGEST: digest_of(steps, exhausted),
+        }
         table = table.replace_schema_metadata(metadata)
-        write_file(self.path, lambda path: pq.write_table(table, path))
+        write_file(self.path, lambda file: pq.write_table(table, file))
 
     def load(self) -> tuple[Steps, Exhausted] | None:
         """The state of a run with the same settings and text, or None if there is no file."""
-        import pyarrow.parquet as pq
-
-        if not self.path.exists():
+        try:
+            data = self.path.read_bytes()
+        except FileNotFoundError:
             return None
         try:
-            table = pq.read_table(self.path)
-        except (OSError, pa.ArrowException) as error:
+            steps, exhausted, metadata = parse(data)
+        except (pa.ArrowException, OSError, KeyError, ValueError, TypeError, RecursionError) as error:
             raise PairityError(f"{self.path} is damaged ({error}): delete it to start over.") from error
-        metadata = table.schema.metadata or {}
+        if metadata.get(DIGEST) != digest_of(steps, exhausted).encode():
+            raise PairityError(
+                f"{self.path} is damaged: its merges do not match its digest. Delete it to start over."
+            )
         if metadata.get(FINGERPRINT) != self.fingerprint.encode():
             raise PairityError(
                 f"{self.path} belongs to a run with other settings or other text: "
                 "give the same ones to resume it, or delete it to start over."
             )
-        steps = Steps.of([table[name].to_numpy() for name in COLUMNS])
-        return steps, [(language, step) for language, step in json.loads(metadata[EXHAUSTED])]
+        return steps, exhausted
+
+
+def parse(data: bytes) -> tuple[Steps, Exhausted, dict[bytes, bytes]]:
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(pa.BufferReader(data))
+    metadata = table.schema.metadata or {}
+    exhausted = [(language, step) for language, step in json.loads(metadata[EXHAUSTED])]
+    return Steps.of([table[name].to_numpy() for name in COLUMNS]), exhausted, metadata
+
+
+def digest_of(steps: Steps, exhausted: Exhausted) -> str:
+    """Over the merges themselves and not the file: what it says is what was learned."""
+    columns = [np.ascontiguousarray(column).tobytes() for column in steps.columns]
+    return digest(b"".join(columns) + json.dumps(exhausted).encode())
