@@ -19,20 +19,17 @@ SHOWN = {"classical": "#b4530a", "parity": "#1f6feb"}
 
 def table(scores: Scores) -> dict[str, object]:
     rows = []
-    for name in scores.tokenizers:
-        gini = scores.interval(name, "gini")
-        assert gini is not None
-        assert gini.low is not None
-        assert gini.high is not None
-        costs = scores.costs(name)
+    for one in scores.overview():
+        assert one.gini is not None
+        assert one.worst_language is not None
         rows.append(
             [
-                name,
-                gini.value,
-                f"{gini.low:.3f} to {gini.high:.3f}",
-                scores.value(name, "compression_rate_line"),
-                scores.value(name, "worst_best"),
-                language(max(costs, key=costs.__getitem__)).name,
+                one.tokenizer,
+                one.gini.value,
+                f"{one.gini.low:.3f} to {one.gini.high:.3f}",
+                one.compression_rate,
+                one.worst_best,
+                language(one.worst_language).name,
             ]
         )
     return {
@@ -40,7 +37,7 @@ def table(scores: Scores) -> dict[str, object]:
         "columns": [
             {"name": "tokenizer"},
             {"name": "Gini", "format": ".3f"},
-            {"name": "95 % interval"},
+            {"name": "95% interval"},
             {"name": "lines/token", "format": ".4f"},
             {"name": "worst/best", "format": ".2f"},
             {"name": "worst language"},

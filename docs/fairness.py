@@ -1,4 +1,4 @@
-"""Train every variant on real text and record how fair it is: docs/results/fairness.json.
+"""Train with every policy on real text and record how fair it is: docs/results/fairness.json.
 
     python docs/fairness.py DATA
 
@@ -33,7 +33,7 @@ def main() -> None:
     corpus = count(sources(arguments.data / "train"))
     dev = count(sources(arguments.data / "flores200" / "dev"), split="dev")
     bytes_per_line = {code: text.bytes / (text.lines or 1) for code, text in dev.items()}
-    methods = {
+    policies = {
         "classical": Classical(),
         "parity": Parity(),
         "window": Parity(window=100),
@@ -43,9 +43,9 @@ def main() -> None:
         "on train": Parity(on="train"),
     }
     tokenizers = {}
-    for name, method in methods.items():
+    for name, policy in policies.items():
         print(f"training {name} ...", file=sys.stderr)
-        tokenizers[name] = train(corpus, dev=dev, num_merges=arguments.merges, method=method)
+        tokenizers[name] = train(corpus, dev=dev, num_merges=arguments.merges, method=policy)
     scores = evaluate(
         tokenizers,
         sources(arguments.data / "flores200" / "devtest"),
@@ -53,26 +53,25 @@ def main() -> None:
         baseline="classical",
     )
     rows = []
-    for name in methods:
-        gini = next(row for row in scores.select(name, "gini").to_pylist() if row["language"] is None)
-        costs = scores.costs(name)
+    for one in scores.overview():
+        assert one.gini is not None
         rows.append(
             [
-                name,
-                gini["value"],
-                f"{gini['low']:.4f} to {gini['high']:.4f}",
-                scores.value(name, "compression_rate_line"),
-                scores.value(name, "worst_best"),
-                max(costs, key=costs.__getitem__),
+                one.tokenizer,
+                one.gini.value,
+                f"{one.gini.low:.4f} to {one.gini.high:.4f}",
+                one.compression_rate,
+                one.worst_best,
+                one.worst_language,
             ]
         )
         print(rows[-1])
     record = {
         "made_by": "python docs/fairness.py DATA",
         "columns": [
-            {"name": "method"},
+            {"name": "policy"},
             {"name": "Gini", "format": ".4f"},
-            {"name": "95 % interval"},
+            {"name": "95% interval"},
             {"name": "lines/token", "format": ".4f"},
             {"name": "worst/best", "format": ".2f"},
             {"name": "worst language"},

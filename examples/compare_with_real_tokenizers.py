@@ -11,6 +11,7 @@
 
 # %%
 import importlib.util
+import os
 import sys
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from pairity import demo, sample
 
 
 def inside(package: str, pattern: str) -> Path | None:
-    """A file that an installed package carries, without importing the package."""
+    """A file or folder that an installed package carries, without importing the package."""
     found = importlib.util.find_spec(package)
     if found is None or not found.submodule_search_locations:
         print(f"not installed, so left out: {package}", file=sys.stderr)
@@ -32,13 +33,16 @@ def inside(package: str, pattern: str) -> Path | None:
 # ## The tokenizers
 #
 # Ours is the parity tokenizer of the demo: 32,000 tokens, against vocabularies of 128,000 to 200,000.
+# litellm carries OpenAI's ranks as a cache of tiktoken, so tiktoken need not download them.
 
 # %%
 words = {language: demo.word_counts(language) for language in demo.WORDFREQ_CODES}
 ours = pairity.train(words, dev=sample.read("dev"), vocab_size=demo.VOCAB_SIZE)
 
 tokenizers = {"ours (32k)": ours}
-if inside("litellm", "**/*.py"):
+cache = inside("litellm", "litellm_core_utils/tokenizers")
+if cache is not None:
+    os.environ["TIKTOKEN_CACHE_DIR"] = str(cache)
     tokenizers["GPT-4o"] = "tiktoken:o200k_base"
 for name, package, pattern in [
     ("Llama 3", "llama_models", "llama3/tokenizer.model"),
@@ -52,18 +56,16 @@ for name, package, pattern in [
 # %% [markdown]
 # ## The comparison
 #
-# The 40 test lines of the sample steered no tokenizer. GPT-4o is the baseline where it is there.
+# The 40 test lines of the sample steered no tokenizer. GPT-4o is the baseline if it is there.
 
 # %%
 baseline = "GPT-4o" if "GPT-4o" in tokenizers else "ours (32k)"
 scores = pairity.evaluate(tokenizers, sample.read("test"), baseline=baseline)
-for name in tokenizers:
-    costs = scores.costs(name)
-    worst = max(costs, key=costs.__getitem__)
+for one in scores.overview():
+    cost = scores.value(one.tokenizer, "cost", one.worst_language)
     print(
-        f"{name:16} Gini {scores.value(name, 'gini'):.3f}   "
-        f"lines/token {scores.value(name, 'compression_rate_line'):.4f}   "
-        f"worst {worst} ({costs[worst]:.1f} tokens a line)"
+        f"{one.tokenizer:16} Gini {one.gini.value:.3f}   lines/token {one.compression_rate:.4f}   "
+        f"most expensive: {one.worst_language} ({cost:.1f} tokens per line)"
     )
 
 # %% [markdown]

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from pairity.counts.counting import count
     from pairity.counts.counts import Counts
     from pairity.errors import PairityError, PairityWarning
-    from pairity.judging.evaluation import evaluate, tax
+    from pairity.judging.evaluation import evaluate
     from pairity.judging.scores import Scores
+    from pairity.judging.tax import tax
     from pairity.reporting.page import report
     from pairity.tokenizer.tokenizer import Tokenizer
     from pairity.training.policy import Classical, Parity
@@ -41,7 +42,7 @@ HOMES = {
     "count": "counts.counting",
     "evaluate": "judging.evaluation",
     "report": "reporting.page",
-    "tax": "judging.evaluation",
+    "tax": "judging.tax",
     "train": "training.training",
 }
 """Where each public name lives. A room is loaded when the first of its names is used: pyarrow and Altair are

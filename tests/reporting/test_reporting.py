@@ -90,10 +90,8 @@ class Page(HTMLParser):
 
 
 def number(text: str) -> tuple[float, float]:
-    """A printed number and half a unit of its last digit: "52.1 %" -> (0.521, 0.0005)."""
-    plain = (
-        text.replace("\N{MINUS SIGN}", "-").replace(",", "").replace("+", "").replace("\u202f%", "").strip()
-    )
+    """A printed number and half a unit of its last digit: "52.1%" -> (0.521, 0.0005)."""
+    plain = text.replace("\N{MINUS SIGN}", "-").replace(",", "").replace("+", "").replace("%", "").strip()
     scale = 100 if "%" in text else 1
     decimals = len(plain.partition(".")[2])
     return float(plain) / scale, 0.5000001 * 10**-decimals / scale
@@ -378,10 +376,7 @@ def test_the_summary_in_words() -> None:
     costs = {"bpe": {"eng_Latn": 25.0, "tel_Telu": 100.0}, "parity": {"eng_Latn": 27.0, "tel_Telu": 48.0}}
     (verdict,) = summary(Cells(known(costs, {"bpe": 0.1, "parity": 0.003})))
     assert verdict.tokenizer == "parity"
-    assert (
-        verdict.lead.replace("\u202f", " ")
-        == "cuts inequality by 97 % against bpe: Telugu gains 52 %, English pays 8 %"
-    )
+    assert verdict.lead == "cuts inequality by 97% against bpe: Telugu gains 52%, English pays 8%"
     assert verdict.details[0] == "Gini 0.1000 → 0.0030."
     assert verdict.details[1] == "1 of 2 languages get cheaper, 1 dearer."
     assert verdict.details[2] == "Tokens per line: Telugu 100.00 → 48.00, English 25.00 → 27.00."
@@ -390,7 +385,7 @@ def test_the_summary_in_words() -> None:
 def test_the_summary_where_things_get_worse_or_stay() -> None:
     costs = {"bpe": {"eng_Latn": 25.0}, "worse": {"eng_Latn": 50.0}, "same": {"eng_Latn": 25.0}}
     worse, same = summary(Cells(known(costs, {"bpe": 0.1, "worse": 0.2, "same": 0.1})))
-    assert worse.lead.replace("\u202f", " ") == "raises inequality by 100 % against bpe: English pays 100 %"
+    assert worse.lead == "raises inequality by 100% against bpe: English pays 100%"
     assert same.lead == "is exactly as unequal as bpe"
     (zero,) = summary(Cells(known({"a": {"eng_Latn": 1.0}, "b": {"eng_Latn": 1.0}}, {"a": 0.0, "b": 0.1})))
     assert zero.lead == "is less equal than a"
@@ -426,18 +421,18 @@ def test_differences_are_the_table_s_turned_to_the_baseline(judged: Scores) -> N
         ("gini", 0.06412, "0.0641"),
         ("cost", 1234.567, "1,234.57"),
         ("compression_rate_line", 0.027512, "0.02751"),
-        ("vocabulary_utilisation", 0.6702, "67.0 %"),
-        ("change", -0.521, "−52.1 %"),
-        ("change", 0.08, "+8.0 %"),
-        ("change", 0.0, "0.0 %"),
-        ("round_trip", 1.0, "100.0 %"),
-        ("round_trip", 0.99996, "99.996 %"),
+        ("vocabulary_utilisation", 0.6702, "67.0%"),
+        ("change", -0.521, "−52.1%"),
+        ("change", 0.08, "+8.0%"),
+        ("change", 0.0, "0.0%"),
+        ("round_trip", 1.0, "100.0%"),
+        ("round_trip", 0.99996, "99.996%"),
         ("gini", 0.000004, "0.000004"),
         ("gini", None, "–"),
     ],
 )
 def test_how_numbers_are_written(metric: str, value: float | None, text: str) -> None:
-    assert write(metric, value).replace("\u202f", " ") == text
+    assert write(metric, value) == text
 
 
 @given(st.floats(-1e6, 1e6), st.integers(0, 5), st.booleans(), st.booleans())
@@ -640,7 +635,7 @@ def test_latex(judged: Scores) -> None:
         assert needed in text
     gini_text = write("gini", judged.value("characters", "gini"))
     assert rf"\textbf{{{gini_text}}}" in text
-    assert r"\,\%" in text
+    assert re.search(r"\d\\%", text)
     rows = [line for line in text.splitlines() if line.endswith(r"\\")]
     assert len({line.count("&") for line in rows}) == 1
 

@@ -9,8 +9,9 @@ import click
 from pairity.cli.options import command, config, output, several
 from pairity.cli.printing import print_scores, print_tax, print_written
 from pairity.errors import PairityError
-from pairity.judging.evaluation import LeakWarning, evaluate, tax
+from pairity.judging.evaluation import LeakWarning, evaluate
 from pairity.judging.opening import open_tokenizer
+from pairity.judging.tax import tax
 from pairity.progress import Progress
 from pairity.reporting import report
 

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 from rich.console import Console
@@ -11,7 +11,7 @@ from rich.table import Table
 
 from pairity.counts.counts import Counts
 from pairity.judging.metrics import gini
-from pairity.judging.scores import Interval, Scores
+from pairity.judging.scores import Scores
 from pairity.languages import language as facts
 from pairity.tokenizer.tokenizer import Tokenizer
 
@@ -92,38 +92,10 @@ def states(language: str, record: Mapping[str, Any]) -> list[str]:
     return found + [state for state in ("stuck", "starved") if language in record.get(state, {})]
 
 
-class Overview(NamedTuple):
-    """A tokenizer in one row; None for what was not measured."""
-
-    tokenizer: str
-    gini: Interval | None
-    compression_rate: float | None
-    worst_best: float | None
-    worst_language: str | None
-
-
-def overview(scores: Scores) -> list[Overview]:
-    """One row per tokenizer: how unequally it treats languages, and at what cost."""
-    measured = set(scores.table["metric"].to_pylist())
-    rows = []
-    for name in scores.tokenizers:
-        costs = scores.costs(name)
-        rows.append(
-            Overview(
-                name,
-                scores.interval(name, "gini") if "gini" in measured else None,
-                scores.value(name, "compression_rate_line") if "compression_rate_line" in measured else None,
-                scores.value(name, "worst_best") if "worst_best" in measured else None,
-                max(costs, key=costs.__getitem__) if costs else None,
-            )
-        )
-    return rows
-
-
 def print_scores(scores: Scores) -> None:
     """The overview, and what a reader of it has to know."""
     rows = []
-    for row in overview(scores):
+    for row in scores.overview():
         found = row.gini
         rows.append(
             [

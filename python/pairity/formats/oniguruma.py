@@ -12,12 +12,8 @@ import re
 
 from pairity import _core
 from pairity.errors import PairityError
-from pairity.text.pretokenizers import PROBE, is_preset
+from pairity.text.pretokenizers import CL100K, PROBE, is_preset
 
-CL100K = (
-    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
-    r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
-)
 BY_HAND = {
     # tiktoken's cl100k_base: Oniguruma takes {1,3}+ for a repeat of a repeat.
     CL100K: CL100K.replace("{1,3}+", "{1,3}").replace("$", r"\z"),

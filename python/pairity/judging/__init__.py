@@ -1,5 +1,13 @@
-"""Judging: any tokenizer on parallel text, measured alike.
+"""Judging: any tokenizer on parallel text, all measured alike.
 
-In: tokenizers (ours, Hugging Face's, tiktoken's, SentencePiece's) and parallel text. Out: `Scores`, one tidy
-table with intervals. Next: `pairity.reporting` shows them.
+In: tokenizers (ours, Hugging Face's, tiktoken's, SentencePiece's) and parallel text.
+Out: `Scores`, one tidy table with intervals. Next: `pairity.reporting` shows them.
+
+    opening       a spec or an object -> a tokenizer behind `protocol`; one module per library
+    measurement   a tokenizer and the text -> tokens per line, token frequencies, what got lost
+    metrics       the formulas, and the entries that name them
+    tabulation    all of it -> the rows of the score tables
+    evaluation    the steps in their order
+    scores        the result: asked, saved and loaded
+    tax           what the same content costs in each language, given a price
 """

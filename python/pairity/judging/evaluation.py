@@ -9,25 +9,28 @@ The steps: read the text, encode it with every tokenizer (measurement.py), fill 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from pairity.errors import PairityError
-from pairity.judging.measurement import LEAK, Encoded, Measured, encode, text_digest
-from pairity.judging.metrics import FAMILIES, METRICS, MorphWord, count_units, read_morph
+from pairity.judging.measurement import Encoded, Judged, encode, text_digest
+from pairity.judging.metrics import FAMILIES, METRICS
 from pairity.judging.metrics.bootstrap import Bootstrap
-from pairity.judging.opening import TokenizerLike, open_tokenizer
-from pairity.judging.scores import Scores, tax_table
+from pairity.judging.metrics.gold import MorphWord, read_morph
+from pairity.judging.metrics.units import count_units
+from pairity.judging.opening import open_tokenizer
+from pairity.judging.protocol import TokenizerLike
+from pairity.judging.scores import LEAK, Scores
 from pairity.judging.tabulation import difference_table, group_table, score_table
 from pairity.languages import other_names
 from pairity.text.inputs import TextInput
+from pairity.text.parallel import check_parallel
 from pairity.text.reading import read_texts
 from pairity.text.sources import resolve
 
-__all__ = ["LeakWarning", "Scores", "evaluate", "read_lines", "tax", "text_digest"]
-
-Progress = Callable[[str, int, int], None]
+StepListener = Callable[[str, int, int], None]
+"""Hears (what is being worked on, steps done, steps in all)."""
 
 
 class LeakWarning(UserWarning):
@@ -47,47 +50,56 @@ def evaluate(
     morph: Any = None,
     parallel: bool = True,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: StepListener | None = None,
 ) -> Scores:
     """Scores of `tokenizers` on `data`.
 
     tokenizers  `{name: spec}`, a list of specs, or one (see `pairity.judging.opening.open_tokenizer`)
-    data        a folder with a file per language, `LANG=PATH`, a list of these, or `{language: lines or
-    file}` languages   only these, in this order
-    metrics     names or families of metrics (`pairity.judging.metrics.METRICS`); all when not given
+    data        a folder with a file per language, `LANG=PATH`, a list of these, or `{language: lines or file}`
+    languages   only these, in this order
+    metrics     names or families of metrics (`pairity.judging.metrics.METRICS`); all if not given
     baseline    the tokenizer that `change` is measured against
     reference   the language that token premiums are measured against
-    resamples   bootstrap resamples for the 95 % intervals; 0 for none
-    morph       gold words for MorphScore (see `pairity.judging.metrics.read_morph`)
+    resamples   bootstrap resamples for the 95% intervals; 0 for none
+    seed        of the resamples
+    morph       gold words for MorphScore (see `pairity.judging.metrics.gold.read_morph`)
     parallel    line i says the same in all languages. False leaves out what compares lines across languages
-    progress    called with a text, steps done and steps in all
+    threads     for tokenizers that take a number of threads
+    progress    called with what is being worked on, steps done and steps in all
 
-    A tokenizer that fails on some lines is judged on the others, in all languages alike, and the scores say
-    so.
+    A tokenizer that fails on some lines is judged on the others, in all languages alike, and the scores say so.
     """
-    wanted = _wanted(metrics)
-    opened = _open_all(tokenizers, threads)
+    wanted = chosen_metrics(metrics)
+    opened = open_all(tokenizers, threads)
     if baseline is not None and baseline not in opened:
-        raise PairityError(f"the baseline {baseline!r} is none of the tokenizers: {', '.join(opened)}.")
+        raise PairityError(f"the baseline {baseline!r} is not one of the tokenizers: {', '.join(opened)}.")
     texts = read_lines(data, languages)
-    _check(texts, parallel)
-    gold = {} if morph is None else _gold(morph, texts)
+    if not texts:
+        raise PairityError("there is no text to evaluate on: no language was chosen.")
+    if parallel:
+        check_parallel(
+            {code: len(lines) for code, lines in texts.items()},
+            what="the data",
+            fix="Align the files, leave those languages out, or pass parallel=False to go on without comparing "
+            "lines across languages.",
+        )
+    gold = {} if morph is None else gold_words(morph, texts)
     units = {code: count_units(lines, code) for code, lines in texts.items()}
-    measured = {
-        name: Measured(name, opened[name], encoded, texts, units, parallel=parallel)
-        for name, encoded in _encode_all(opened, texts, wanted, progress).items()
+    judged = {
+        name: Judged(name, opened[name], encoded, texts, units, parallel=parallel)
+        for name, encoded in encode_all(opened, texts, wanted, progress).items()
     }
     bootstrap = Bootstrap(resamples if min(map(len, texts.values())) > 1 else 0, seed)
-    leaks = {name: one.leaks for name, one in measured.items() if one.leaks}
+    leaks = {name: one.leaks for name, one in judged.items() if one.leaks}
     for name, leaked in leaks.items():
         warnings.warn(f"{name} is {LEAK}: {', '.join(leaked)}", LeakWarning, stacklevel=2)
-    each = list(measured.values())
+    each = list(judged.values())
     return Scores(
         table=score_table(
             each,
             bootstrap,
             wanted,
-            baseline=None if baseline is None else measured[baseline],
+            baseline=None if baseline is None else judged[baseline],
             reference=reference,
             gold=gold,
         ),
@@ -105,32 +117,14 @@ def evaluate(
             "resamples": bootstrap.resamples,
             "seed": seed,
             "parallel": parallel,
-            "versions": _versions(),
+            "versions": package_versions(),
             "failures": {one.name: one.failures for one in each if one.failures},
-            "warnings": _warnings(each, texts, reference),
+            "warnings": collected_warnings(each, texts, reference),
         },
     )
 
 
-def tax(
-    scores: Any,
-    price_per_million: float | Mapping[str, float],
-    *,
-    data: Any = None,
-    reference: str = "eng_Latn",
-) -> Any:
-    """What the same content costs in each language, as a table: see `pairity.judging.scores.tax_table`.
-
-    Takes Scores, or tokenizers together with parallel `data`.
-    """
-    if not isinstance(scores, Scores):
-        if data is None:
-            raise PairityError("the tax of a tokenizer needs parallel text to measure it on: give data=...")
-        scores = evaluate(scores, data, metrics=["cost", "premium"], reference=reference)
-    return tax_table(scores, price_per_million)
-
-
-def _wanted(names: Sequence[str] | None) -> set[str]:
+def chosen_metrics(names: Sequence[str] | None) -> set[str]:
     """The metrics asked for, by name or family, and always the lines that failed."""
     if names is None:
         return set(METRICS)
@@ -148,7 +142,7 @@ def _wanted(names: Sequence[str] | None) -> set[str]:
     return wanted
 
 
-def _open_all(tokenizers: Any, threads: int | None) -> dict[str, TokenizerLike]:
+def open_all(tokenizers: Any, threads: int | None) -> dict[str, TokenizerLike]:
     if isinstance(tokenizers, Mapping):
         opened = {
             str(name): open_tokenizer(spec, name=str(name), threads=threads)
@@ -168,11 +162,11 @@ def _open_all(tokenizers: Any, threads: int | None) -> dict[str, TokenizerLike]:
     return opened
 
 
-def _encode_all(
+def encode_all(
     opened: Mapping[str, TokenizerLike],
     texts: Mapping[str, list[str]],
     wanted: set[str],
-    progress: Progress | None,
+    progress: StepListener | None,
 ) -> dict[str, dict[str, Encoded]]:
     families = {METRICS[name].family for name in wanted}
     encoded: dict[str, dict[str, Encoded]] = {name: {} for name in opened}
@@ -186,7 +180,7 @@ def _encode_all(
     return encoded
 
 
-def _gold(morph: Any, texts: Mapping[str, list[str]]) -> dict[str, list[MorphWord]]:
+def gold_words(morph: Any, texts: Mapping[str, list[str]]) -> dict[str, list[MorphWord]]:
     """MorphScore's words for the languages that are evaluated."""
     words = read_morph(morph)
     gold = {code: words[code] for code in texts if code in words}
@@ -198,9 +192,11 @@ def _gold(morph: Any, texts: Mapping[str, list[str]]) -> dict[str, list[MorphWor
     return gold
 
 
-def _warnings(measured: Sequence[Measured], texts: Mapping[str, Any], reference: str | None) -> list[str]:
+def collected_warnings(
+    judged: Sequence[Judged], texts: Mapping[str, Any], reference: str | None
+) -> list[str]:
     said = []
-    for one in measured:
+    for one in judged:
         if one.leaks:
             leaked = ", ".join(one.leaks)
             said.append(f"{one.name} is {LEAK}: {leaked}. Its scores there say nothing about new text.")
@@ -216,7 +212,7 @@ def _warnings(measured: Sequence[Measured], texts: Mapping[str, Any], reference:
     return said
 
 
-def _versions() -> dict[str, str]:
+def package_versions() -> dict[str, str]:
     found = {}
     for package in ("pairity", "numpy", "tokenizers", "tiktoken", "sentencepiece", "transformers"):
         try:
@@ -244,27 +240,9 @@ def read_lines(source: Any, languages: Sequence[str] | None = None) -> dict[str,
         ]
         hint = f" (but {'; '.join(hints)})" if hints else ""
         raise PairityError(
-            f"no text for {', '.join(map(repr, missing))}{hint}. Add it to the data, or do not ask for it."
+            f"no text for {', '.join(map(repr, missing))}{hint}. Add it to the data, or leave it out."
         )
     if isinstance(source, Mapping):
         source = {code: source[code] for code in languages}
     texts = read_texts(source, languages=languages)
     return {code: texts[code] for code in languages}
-
-
-def _check(texts: Mapping[str, Iterable[str]], parallel: bool) -> None:
-    if not texts:
-        raise PairityError("there is no text to evaluate on: the data holds no language.")
-    empty = [code for code, lines in texts.items() if not any(lines)]
-    if empty:
-        raise PairityError(
-            f"no text for {', '.join(map(repr, empty))}: nothing but empty lines. Fill or remove it."
-        )
-    sizes = {code: len(list(lines)) for code, lines in texts.items()}
-    if parallel and len(set(sizes.values())) > 1:
-        usual = max(set(sizes.values()), key=list(sizes.values()).count)
-        odd = ", ".join(f"{code} has {size}" for code, size in sizes.items() if size != usual)
-        raise PairityError(
-            f"the data is not parallel: {odd} lines where the others have {usual}. Align the files, leave "
-            "those languages out, or pass parallel=False to go on without comparing lines across languages."
-        )

@@ -1,6 +1,4 @@
-"""One tokenizer on all languages: encode the text, keep what the metrics need, and sum it over resampled
-lines.
-"""
+"""One tokenizer on all languages: encode the text, keep what the metrics need, sum it over resampled lines."""
 
 from __future__ import annotations
 
@@ -9,19 +7,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from pairity.errors import PairityError
-from pairity.judging import metrics
+from pairity.judging.arrays import Ids, Integers, Mask
 from pairity.judging.metrics.bootstrap import Bootstrap
-from pairity.judging.opening import TokenizerLike, steered_by
-
-Ids = npt.NDArray[np.uint32]
-Counts = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
-
-LEAK = "evaluated on the text that steered it"
+from pairity.judging.metrics.integrity import Utf8Integrity, utf8_integrity
+from pairity.judging.metrics.lines import comes_back
+from pairity.judging.metrics.sums import COUNTED, Sums, line_table
+from pairity.judging.metrics.units import Units
+from pairity.judging.protocol import TokenizerLike, steered_by
+from pairity.judging.scores import LEAK
 
 
 def text_digest(lines: Iterable[str]) -> str:
@@ -33,12 +28,12 @@ def text_digest(lines: Iterable[str]) -> str:
 class Encoded:
     """What is kept of one language under one tokenizer. `lengths` is -1 where the tokenizer failed."""
 
-    lengths: Counts
+    lengths: Integers
     types: Ids
-    frequencies: Counts
-    integrity: metrics.Utf8Integrity | None = None
-    round_trip: Mask | None = None
-    pretokens: Counts | None = None
+    frequencies: Integers
+    integrity: Utf8Integrity | None = None
+    came_back: Mask | None = None
+    pretokens: Integers | None = None
     failure: str = ""
 
     @property
@@ -55,23 +50,21 @@ def encode(tokenizer: TokenizerLike, lines: list[str], families: set[str]) -> En
         if len(lengths) != len(lines):
             raise PairityError(f"{tokenizer.name} gave {len(lengths)} results for {len(lines)} lines.")
     except BaseException as error:
-        _raise_if_not_of_the_text(error)
-        ids, offsets, lengths, failure = _encode_one_by_one(tokenizer, lines)
+        raise_if_not_of_the_text(error)
+        ids, offsets, lengths, failure = encode_one_by_one(tokenizer, lines)
     types, frequencies = np.unique(ids, return_counts=True)
     encoded = Encoded(lengths, types, frequencies.astype(np.int64), failure=failure)
     if "integrity" in families:
-        encoded.integrity = metrics.utf8_integrity(ids, offsets, tokenizer.token_bytes)
+        encoded.integrity = utf8_integrity(ids, offsets, tokenizer.token_bytes)
     if "round_trip" in families:
-        encoded.round_trip = metrics.round_trip(lines, ids, offsets, _forgiving(tokenizer)) & ~encoded.failed
+        encoded.came_back = comes_back(lines, ids, offsets, forgiving(tokenizer)) & ~encoded.failed
     if "floor" in families and hasattr(tokenizer, "pretoken_counts"):
         encoded.pretokens = tokenizer.pretoken_counts(lines)
     return encoded
 
 
-def _encode_one_by_one(tokenizer: TokenizerLike, lines: Sequence[str]) -> tuple[Ids, Counts, Counts, str]:
-    """After the whole failed: length -1 and no ids for a line that fails, and a sentence about the first
-    one.
-    """
+def encode_one_by_one(tokenizer: TokenizerLike, lines: Sequence[str]) -> tuple[Ids, Integers, Integers, str]:
+    """After the whole failed: length -1 and no ids for a line that fails, and a sentence about the first."""
     pieces: list[Ids] = []
     lengths = np.full(len(lines), -1, dtype=np.int64)
     first = ""
@@ -79,7 +72,7 @@ def _encode_one_by_one(tokenizer: TokenizerLike, lines: Sequence[str]) -> tuple[
         try:
             ids, _ = tokenizer.encode_lines([line])
         except BaseException as error:
-            _raise_if_not_of_the_text(error)
+            raise_if_not_of_the_text(error)
             first = first or f"line {number + 1}: {type(error).__name__}: {error}"
             continue
         pieces.append(np.asarray(ids, dtype=np.uint32))
@@ -91,58 +84,26 @@ def _encode_one_by_one(tokenizer: TokenizerLike, lines: Sequence[str]) -> tuple[
     return whole, offsets, lengths, said
 
 
-def _raise_if_not_of_the_text(error: BaseException) -> None:
+def raise_if_not_of_the_text(error: BaseException) -> None:
     """A panic in a Rust tokenizer arrives as a BaseException, so these must be caught; Ctrl-C must not."""
     if isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit | MemoryError):
         raise error
 
 
-def _forgiving(tokenizer: TokenizerLike) -> Callable[[Sequence[int]], str | bytes]:
+def forgiving(tokenizer: TokenizerLike) -> Callable[[Sequence[int]], str | bytes]:
     """decode, where a failure gives bytes that no text equals: that line does not come back."""
 
     def decode(ids: Sequence[int]) -> str | bytes:
         try:
             return tokenizer.decode(ids)
         except BaseException as error:
-            _raise_if_not_of_the_text(error)
+            raise_if_not_of_the_text(error)
             return b"\xff"
 
     return decode
 
 
-@dataclass
-class Sums:
-    """Sums per language: every array is (1 + resamples) x languages, row 0 the lines as they are."""
-
-    languages: list[str]
-    tokens: Floats
-    lines: Floats
-    bytes: Floats
-    chars: Floats
-    words: Floats
-    blank_ratios: Floats  # tokens / len(line.split()), for fertility as in the paper's tables
-    blank_lines: Floats  # lines that have such a word
-    pretokens: Floats
-
-    @property
-    def costs(self) -> Floats:
-        return metrics.cost(self.tokens, self.lines)
-
-    def of(self, codes: Sequence[str]) -> Sums:
-        """Some of the languages."""
-        columns = [self.languages.index(code) for code in codes]
-        return Sums(list(codes), *(array[:, columns] for array in self._arrays()))
-
-    def pooled(self) -> Sums:
-        """All languages as one."""
-        return Sums(["all"], *(array.sum(axis=1, keepdims=True) for array in self._arrays()))
-
-    def _arrays(self) -> tuple[Floats, ...]:
-        counted = (self.tokens, self.lines, self.bytes, self.chars, self.words)
-        return (*counted, self.blank_ratios, self.blank_lines, self.pretokens)
-
-
-class Measured:
+class Judged:
     """One tokenizer on all languages: which lines and languages count, and what must be said about it.
 
     Where the tokenizer fails on most lines of a language, that language is left out; where it fails on a few
@@ -155,7 +116,7 @@ class Measured:
         tokenizer: TokenizerLike,
         encoded: Mapping[str, Encoded],
         texts: Mapping[str, list[str]],
-        units: Mapping[str, metrics.Units],
+        units: Mapping[str, Units],
         *,
         parallel: bool,
     ) -> None:
@@ -185,31 +146,17 @@ class Measured:
         return self._sums[key]
 
     def _sum(self, keep: Mapping[str, Mask], bootstrap: Bootstrap) -> Sums:
-        per_language = [np.zeros((1 + bootstrap.resamples, 8))] if not keep else []
+        per_language = [np.zeros((1 + bootstrap.resamples, len(COUNTED)))] if not keep else []
         for code, mask in keep.items():
-            units, encoded = self.units[code], self.encoded[code]
-            tokens = np.where(mask, encoded.lengths, 0)
-            worded = units.blank_words > 0
-            unknown = np.full(len(mask), np.nan)
-            columns = [
-                tokens,
-                mask,
-                units.bytes * mask,
-                units.chars * mask,
-                units.words * mask,
-                np.where(worded, tokens / np.maximum(units.blank_words, 1), 0.0),
-                worded & mask,
-                unknown if encoded.pretokens is None else encoded.pretokens * mask,
-            ]
-            stacked = np.stack([np.asarray(column, dtype=np.float64) for column in columns], axis=1)
-            # Aligned lines are drawn together in all languages; lines that are not, in each language on its
-            # own.
+            encoded = self.encoded[code]
+            table = line_table(self.units[code], encoded.lengths, mask, encoded.pretokens)
+            # Aligned lines are drawn together in all languages; others in each language on its own.
             stream = 0 if self.parallel else 1 + self.all_languages.index(code)
-            per_language.append(bootstrap.sums(stacked, stream))
+            per_language.append(bootstrap.sums(table, stream))
         together = np.stack(per_language, axis=1)[:, : len(keep)]
-        return Sums(list(keep), *(together[:, :, column] for column in range(8)))
+        return Sums(list(keep), *(together[:, :, column] for column in range(len(COUNTED))))
 
-    def shared_lines(self, other: Measured) -> dict[str, Mask]:
+    def shared_lines(self, other: Judged) -> dict[str, Mask]:
         """The languages and lines that both tokenizers could encode."""
         both = [code for code in self.languages if code in other.languages]
         return {code: self.keep[code] & other.keep[code] for code in both}

@@ -1,37 +1,34 @@
 """The result of an evaluation: one tidy table, and what is needed to draw and to check it.
 
-table        tokenizer, language (null: over all languages), metric, value, low, high, aggregation, unit, n,
-note differences  the same for pairs: tokenizer minus `against`, resampled together
+table        tokenizer, language (null: over all languages), metric, value, low, high, aggregation, unit, n, note
+differences  the same for pairs: tokenizer minus `against`, resampled together
 groups       the same by script family and by resource level
 lengths      tokens of every line, per tokenizer and language (-1: the tokenizer failed on it)
 """
 
 from __future__ import annotations
 
-import io
 import json
-import math
-import os
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
 from pairity.errors import PairityError
-from pairity.judging import metrics
-from pairity.languages import language as facts
+from pairity.files import Content, write_files
+from pairity.judging.arrays import Integers
+from pairity.judging.metrics.fairness import lorenz, worst_language
 
-Lengths = npt.NDArray[np.int64]
+LEAK = "evaluated on the text that steered it"
+"""What notes and warnings say of a tokenizer that has seen the text."""
 
-_VALUES = [
+VALUES = [
     ("metric", pa.string()),
     ("value", pa.float64()),
     ("low", pa.float64()),
@@ -41,33 +38,31 @@ _VALUES = [
     ("n", pa.int64()),
     ("note", pa.string()),
 ]
-TABLE = pa.schema([("tokenizer", pa.string()), ("language", pa.string()), *_VALUES])
+TABLE = pa.schema([("tokenizer", pa.string()), ("language", pa.string()), *VALUES])
 DIFFERENCES = pa.schema(
-    [("tokenizer", pa.string()), ("against", pa.string()), ("language", pa.string()), *_VALUES]
+    [("tokenizer", pa.string()), ("against", pa.string()), ("language", pa.string()), *VALUES]
 )
-GROUPS = pa.schema([("tokenizer", pa.string()), ("grouping", pa.string()), ("group", pa.string()), *_VALUES])
-TAX = pa.schema(
-    [
-        ("tokenizer", pa.string()),
-        ("language", pa.string()),
-        ("name", pa.string()),
-        ("tokens_per_line", pa.float64()),
-        ("premium", pa.float64()),
-        ("low", pa.float64()),
-        ("high", pa.float64()),
-        ("price", pa.float64()),
-        ("extra", pa.float64()),
-    ]
-)
+GROUPS = pa.schema([("tokenizer", pa.string()), ("grouping", pa.string()), ("group", pa.string()), *VALUES])
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A value with its 95 % interval; the ends are None where no interval was made."""
+    """A value with its 95% interval; the ends are None where no interval was made."""
 
     value: float
     low: float | None = None
     high: float | None = None
+
+
+@dataclass(frozen=True)
+class Overview:
+    """One tokenizer in a row; None where the metric was not evaluated or is not defined."""
+
+    tokenizer: str
+    gini: Interval | None
+    compression_rate: float | None  # lines per token
+    worst_best: float | None
+    worst_language: str | None
 
 
 @dataclass
@@ -77,7 +72,7 @@ class Scores:
     table: pa.Table
     differences: pa.Table
     groups: pa.Table
-    lengths: dict[str, dict[str, Lengths]]
+    lengths: dict[str, dict[str, Integers]]
     leaks: dict[str, list[str]] = field(default_factory=dict)
     meta: dict[str, Any] = field(default_factory=dict)
 
@@ -110,8 +105,9 @@ class Scores:
         return rows
 
     def interval(self, tokenizer: str, metric: str, language: str | None = None) -> Interval | None:
-        """One value with its interval; None where it is not defined (its row's note says why). A row that is not
-        there is an error.
+        """One value with its interval; None where it is not defined (its row's note says why).
+
+        It is an error to ask for what was not evaluated.
         """
         rows = [row for row in self.select(tokenizer, metric).to_pylist() if row["language"] == language]
         if not rows:
@@ -130,9 +126,30 @@ class Scores:
         rows = self.select(tokenizer, "cost", per_language=True).to_pylist()
         return {row["language"]: row["value"] for row in rows if row["value"] is not None}
 
+    def overview(self) -> list[Overview]:
+        """The scores in one row per tokenizer: how unequally it treats languages, and at what cost."""
+        evaluated = set(self.table["metric"].to_pylist())
+        rows = []
+        for name in self.tokenizers:
+            costs = self.costs(name)
+            rows.append(
+                Overview(
+                    tokenizer=name,
+                    gini=self.interval(name, "gini") if "gini" in evaluated else None,
+                    compression_rate=(
+                        self.value(name, "compression_rate_line")
+                        if "compression_rate_line" in evaluated
+                        else None
+                    ),
+                    worst_best=self.value(name, "worst_best") if "worst_best" in evaluated else None,
+                    worst_language=worst_language(costs) if costs else None,
+                )
+            )
+        return rows
+
     def lorenz(self, tokenizer: str) -> tuple[list[float], list[float]]:
         """The Lorenz curve of the costs: share of languages, share of all tokens."""
-        share, cost = metrics.lorenz(list(self.costs(tokenizer).values()))
+        share, cost = lorenz(list(self.costs(tokenizer).values()))
         return share.tolist(), cost.tolist()
 
     def difference(
@@ -152,27 +169,19 @@ class Scores:
         )
 
     def save(self, folder: str | Path) -> None:
-        """Writes scores, differences and groups as Parquet and CSV, lengths.npz and scores.json into
-        `folder`.
-
-        Every file is written beside its place and then renamed, so a reader never sees half of one.
-        """
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, table in (
-            ("scores", self.table),
-            ("differences", self.differences),
-            ("groups", self.groups),
-        ):
-            _write(folder / f"{name}.parquet", partial(pq.write_table, table))
-            _write(folder / f"{name}.csv", partial(pyarrow.csv.write_csv, table))
+        """Writes scores, differences and groups as Parquet and CSV, lengths.npz and scores.json into `folder`."""
+        files: dict[str, Content] = {}
+        tables = {"scores": self.table, "differences": self.differences, "groups": self.groups}
+        for name, table in tables.items():
+            files[f"{name}.parquet"] = partial(pq.write_table, table)
+            files[f"{name}.csv"] = partial(pyarrow.csv.write_csv, table)
         # Names of tokenizers are free text and file names are not: the arrays are numbered.
         places = [(tokenizer, language) for tokenizer in self.lengths for language in self.lengths[tokenizer]]
         arrays = {f"lengths_{i}": self.lengths[t][lang] for i, (t, lang) in enumerate(places)}
-        _write(folder / "lengths.npz", lambda file: np.savez_compressed(file, **arrays))  # type: ignore[arg-type]
+        files["lengths.npz"] = lambda path: np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
         content = {"format": 1, "meta": self.meta, "leaks": self.leaks, "lengths": places}
-        text = json.dumps(content, ensure_ascii=False, indent=1)
-        _write(folder / "scores.json", lambda file: file.write(text.encode()))
+        files["scores.json"] = json.dumps(content, ensure_ascii=False, indent=1)
+        write_files(Path(folder), files)
 
     @classmethod
     def load(cls, folder: str | Path) -> Scores:
@@ -187,58 +196,10 @@ class Scores:
             tables = [
                 pq.read_table(folder / f"{name}.parquet") for name in ("scores", "differences", "groups")
             ]
-            lengths: dict[str, dict[str, Lengths]] = {}
+            lengths: dict[str, dict[str, Integers]] = {}
             with np.load(folder / "lengths.npz", allow_pickle=False) as arrays:
                 for index, (tokenizer, language) in enumerate(content["lengths"]):
                     lengths.setdefault(tokenizer, {})[language] = arrays[f"lengths_{index}"]
             return cls(tables[0], tables[1], tables[2], lengths, content["leaks"], content["meta"])
         except (OSError, KeyError, ValueError) as error:
             raise PairityError(f"the scores in {folder} are damaged ({error}). Make them again.") from error
-
-
-def tax_table(scores: Scores, price_per_million: float | Mapping[str, float]) -> pa.Table:
-    """What the same content costs in each language, for content that takes a million tokens in the reference
-    language.
-
-    `price` = price per million tokens * premium; `extra` = what is paid on top of the reference language's
-    price.
-    """
-    rows = []
-    for tokenizer in scores.tokenizers:
-        price = price_per_million[tokenizer] if isinstance(price_per_million, Mapping) else price_per_million
-        if not math.isfinite(price) or price < 0:
-            raise PairityError(f"the price of {tokenizer!r} must be a number of 0 or more, got {price}.")
-        costs = scores.costs(tokenizer)
-        premiums = scores.select(tokenizer, "premium", per_language=True).to_pylist()
-        if not premiums:
-            raise PairityError(
-                f"no token premium for {tokenizer!r}: there is no reference language or no parallel text. "
-                "Evaluate with reference=LANGUAGE."
-            )
-        for row in premiums:
-            if row["value"] is not None:
-                rows.append(
-                    {
-                        "tokenizer": tokenizer,
-                        "language": row["language"],
-                        "name": facts(row["language"]).name,
-                        "tokens_per_line": costs[row["language"]],
-                        "premium": row["value"],
-                        "low": row["low"],
-                        "high": row["high"],
-                        "price": price * row["value"],
-                        "extra": price * (row["value"] - 1),
-                    }
-                )
-    return pa.Table.from_pylist(rows, schema=TAX)
-
-
-def _write(path: Path, write: Callable[[Any], object]) -> None:
-    buffer = io.BytesIO()
-    write(buffer)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        unfinished.write_bytes(buffer.getvalue())
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)

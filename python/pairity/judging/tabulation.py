@@ -1,4 +1,7 @@
-"""From measured tokenizers to the rows of the score tables."""
+"""From judged tokenizers to the rows of the score tables.
+
+Each `add_` function loops over the entries of one kind of metric and gives them what they are computed from.
+"""
 
 from __future__ import annotations
 
@@ -12,25 +15,35 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from pairity.judging import metrics
-from pairity.judging.measurement import LEAK, Counts, Encoded, Floats, Mask, Measured, Sums
+from pairity.judging.arrays import Floats, Integers, Mask
+from pairity.judging.measurement import Encoded, Judged
+from pairity.judging.metrics import METRICS
 from pairity.judging.metrics.bootstrap import Bootstrap, interval
-from pairity.judging.metrics.morphology import macro
-from pairity.judging.scores import DIFFERENCES, GROUPS, TABLE
+from pairity.judging.metrics.compression import COMPRESSION, FERTILITY, FLOOR, compression_rate_line, cost
+from pairity.judging.metrics.entropy import ENTROPY
+from pairity.judging.metrics.fairness import (
+    AGAINST_BASELINE,
+    AGAINST_REFERENCE,
+    EXTREMES,
+    INEQUALITY,
+    change,
+    premium,
+)
+from pairity.judging.metrics.gold import MorphWord
+from pairity.judging.metrics.integrity import INTEGRITY, Utf8Integrity
+from pairity.judging.metrics.lines import FAILURES, ROUND_TRIP, Lines
+from pairity.judging.metrics.metric import ACROSS, MEAN, ONE, POOLED
+from pairity.judging.metrics.morphology import MORPHOLOGY, MORPHOLOGY_PAPER, MorphScore, macro, morph_score
+from pairity.judging.metrics.sums import Sums
+from pairity.judging.metrics.vocabulary import VOCABULARY, Frequencies
+from pairity.judging.scores import DIFFERENCES, GROUPS, LEAK, TABLE
 from pairity.languages import language as facts
 
-ENTROPY_ORDERS = {"1": 1.0, "2": 2.0, "2.5": 2.5, "inf": math.inf}
-
-# How a value came about: the column `aggregation`.
-ONE = "language"
-POOLED = "pooled"
-MEAN = "mean over languages"
-ACROSS = "across languages"
+RATIOS = [*COMPRESSION, *FERTILITY, *FLOOR]
 
 NOT_PARALLEL = "the lines of the languages are not parallel"
 ONE_LANGUAGE = "needs at least 2 languages"
 NO_FLOOR = "the tokenizer does not show its pre-tokenizer"
-ACROSS_METRICS = (("gini", metrics.gini), ("worst_best", metrics.worst_best))
 
 
 @dataclass
@@ -49,149 +62,131 @@ class Rows:
         n: int,
         note: str | None = None,
     ) -> None:
-        """One row at `place`. `samples`: a number; a value and its resamples; None where `note` says why
-        not.
-        """
+        """One row at `place`. `samples`: a number, a value and its resamples, or None where `note` says why."""
         if metric not in self.wanted:
             return
         array = np.atleast_1d(np.asarray(math.nan if samples is None else samples, dtype=np.float64))
         value, low, high = (float(end) if np.isfinite(end) else None for end in interval(array))
         row: dict[str, Any] = {**place, "metric": metric, "value": value, "low": low, "high": high}
-        row |= {"aggregation": aggregation, "unit": metrics.METRICS[metric].unit, "n": n, "note": note}
+        row |= {"aggregation": aggregation, "unit": METRICS[metric].unit, "n": n, "note": note}
         self.rows.append(row)
 
 
 def score_table(
-    measured: Sequence[Measured],
+    judged: Sequence[Judged],
     bootstrap: Bootstrap,
     wanted: set[str],
     *,
-    baseline: Measured | None,
+    baseline: Judged | None,
     reference: str | None,
-    gold: Mapping[str, list[metrics.MorphWord]],
+    gold: Mapping[str, list[MorphWord]],
 ) -> pa.Table:
     """The tidy table: every tokenizer, every language and all of them, every metric."""
     rows = Rows(wanted)
-    for one in measured:
-        _add_ratios(rows, one, one.sums(bootstrap))
-        _add_fairness(rows, one, one.sums(bootstrap))
-        _add_premium(rows, one, one.sums(bootstrap), reference)
+    for one in judged:
+        add_ratios(rows, one, one.sums(bootstrap))
+        add_fairness(rows, one, one.sums(bootstrap))
+        add_premium(rows, one, one.sums(bootstrap), reference)
         if baseline is not None:
-            _add_change(rows, one, baseline, bootstrap)
-        _add_vocabulary(rows, one)
-        _add_integrity(rows, one)
-        _add_lines(rows, one)
-        _add_morphology(rows, one, gold)
+            add_change(rows, one, baseline, bootstrap)
+        add_vocabulary(rows, one)
+        add_integrity(rows, one)
+        add_lines(rows, one)
+        add_morphology(rows, one, gold)
     return pa.Table.from_pylist(rows.rows, schema=TABLE)
 
 
-def _place(one: Measured, code: str | None) -> dict[str, str | None]:
+def place_of(one: Judged, code: str | None) -> dict[str, str | None]:
     return {"tokenizer": one.name, "language": code}
 
 
-def _ratios(sums: Sums) -> dict[str, Floats]:
-    """The metrics that are one sum over lines divided by another."""
-    return {
-        "cost": sums.costs,
-        "compression_rate_line": metrics.compression_rate(sums.lines, sums.tokens),
-        "compression_rate_byte": metrics.compression_rate(sums.bytes, sums.tokens),
-        "compression_rate_char": metrics.compression_rate(sums.chars, sums.tokens),
-        "compression_rate_word": metrics.compression_rate(sums.words, sums.tokens),
-        "fertility": metrics.fertility(sums.tokens, sums.words),
-        "fertility_paper": metrics.fertility(sums.blank_ratios, sums.blank_lines),
-        "floor": metrics.floor(sums.pretokens, sums.lines),
-        "cost_over_floor": metrics.cost_over_floor(sums.tokens, sums.pretokens),
-    }
-
-
-def _add_ratios(rows: Rows, one: Measured, sums: Sums) -> None:
-    each, pooled = _ratios(sums), _ratios(sums.pooled())
-    for metric, values in each.items():
-        bare = metrics.METRICS[metric].family == "floor" and any(
-            encoded.pretokens is None for encoded in one.encoded.values()
-        )
-        why_not = NO_FLOOR if bare else ""
-        for code in one.all_languages:
-            samples = values[:, one.languages.index(code)] if code in one.languages else None
-            rows.add(_place(one, code), metric, samples, ONE, one.lines(code), one.note(code, why_not))
-        everywhere, note = _place(one, None), one.note(None, why_not)
-        # A cost is per line of ONE language: over several, languages weigh equally. Rates are pooled.
-        if metric in {"cost", "floor"}:
-            rows.add(everywhere, metric, _mean(values), MEAN, len(one.languages), note)
-        else:
-            rows.add(everywhere, metric, pooled[metric][:, 0], POOLED, int(sums.lines[0].sum()), note)
-
-
-def _mean(values: Floats) -> Floats | None:
+def mean(values: Floats) -> Floats | None:
+    """The unweighted mean over languages; None where there is no language."""
     return np.asarray(values.mean(axis=1)) if values.shape[1] else None
 
 
-def _add_fairness(rows: Rows, one: Measured, sums: Sums) -> None:
-    codes = one.languages
+def add_ratios(rows: Rows, one: Judged, sums: Sums) -> None:
+    """What is one sum over lines divided by another."""
+    pooled, lines = sums.pooled(), int(sums.lines[0].sum())
+    bare = any(encoded.pretokens is None for encoded in one.encoded.values())
+    for metric in RATIOS:
+        why_not = NO_FLOOR if bare and metric.family == "floor" else ""
+        values = metric.function(sums)
+        for code in one.all_languages:
+            samples = values[:, one.languages.index(code)] if code in one.languages else None
+            note = one.note(code, why_not)
+            rows.add(place_of(one, code), metric.name, samples, ONE, one.lines(code), note)
+        everywhere, note = place_of(one, None), one.note(None, why_not)
+        if metric.over_languages == MEAN:
+            rows.add(everywhere, metric.name, mean(values), MEAN, len(one.languages), note)
+        else:
+            rows.add(everywhere, metric.name, metric.function(pooled)[:, 0], POOLED, lines, note)
+
+
+def add_fairness(rows: Rows, one: Judged, sums: Sums) -> None:
+    """What compares the costs of the languages."""
+    codes, costs = one.languages, cost(sums)
     why_not = NOT_PARALLEL if not one.parallel else ONE_LANGUAGE if len(codes) < 2 else ""
-    for metric, function in ACROSS_METRICS:
-        samples = None if why_not else function(sums.costs)
-        rows.add(_place(one, None), metric, samples, ACROSS, len(codes), one.note(None, why_not))
+    for metric in INEQUALITY:
+        samples = None if why_not else metric.function(costs)
+        rows.add(place_of(one, None), metric.name, samples, ACROSS, len(codes), one.note(None, why_not))
     if why_not:
         return
-    costs = dict(zip(codes, sums.costs[0].tolist(), strict=True))
-    worst, best = metrics.worst_language(costs), metrics.best_language(costs)
-    for metric, code in (("worst_language", worst), ("best_language", best)):
-        rows.add(_place(one, code), metric, sums.of([code]).costs[:, 0], ACROSS, len(codes), one.note(code))
+    for extreme in EXTREMES:
+        code = extreme.function(dict(zip(codes, costs[0].tolist(), strict=True)))
+        samples = costs[:, codes.index(code)]
+        rows.add(place_of(one, code), extreme.name, samples, ACROSS, len(codes), one.note(code))
 
 
-def _add_premium(rows: Rows, one: Measured, sums: Sums, reference: str | None) -> None:
+def add_premium(rows: Rows, one: Judged, sums: Sums, reference: str | None) -> None:
+    """Cost against the reference language."""
     if reference is None:
         return
-    everywhere = _place(one, None)
-    if reference not in one.languages or not one.parallel:
-        why_not = NOT_PARALLEL if not one.parallel else f"no cost for the reference language {reference}"
-        rows.add(everywhere, "premium", None, MEAN, 0, one.note(None, why_not))
-        return
-    premiums = metrics.premium(sums.costs, sums.of([reference]).costs)
-    for column, code in enumerate(one.languages):
-        rows.add(_place(one, code), "premium", premiums[:, column], ONE, one.lines(code), one.note(code))
-    rows.add(everywhere, "premium", _mean(premiums), MEAN, len(one.languages), one.note(None))
+    everywhere = place_of(one, None)
+    for metric in AGAINST_REFERENCE:
+        if reference not in one.languages or not one.parallel:
+            why_not = NOT_PARALLEL if not one.parallel else f"no cost for the reference language {reference}"
+            rows.add(everywhere, metric.name, None, MEAN, 0, one.note(None, why_not))
+            continue
+        values = metric.function(cost(sums), cost(sums.of([reference])))
+        for column, code in enumerate(one.languages):
+            samples = values[:, column]
+            rows.add(place_of(one, code), metric.name, samples, ONE, one.lines(code), one.note(code))
+        rows.add(everywhere, metric.name, mean(values), MEAN, len(one.languages), one.note(None))
 
 
-def _add_change(rows: Rows, one: Measured, baseline: Measured, bootstrap: Bootstrap) -> None:
+def add_change(rows: Rows, one: Judged, baseline: Judged, bootstrap: Bootstrap) -> None:
     """Cost against the baseline tokenizer, on the lines that both could encode."""
     keep = one.shared_lines(baseline)
     if not keep:
         return
-    changes = metrics.change(one.sums(bootstrap, keep).costs, baseline.sums(bootstrap, keep).costs)
-    against = f"against {baseline.name}"
-    for column, (code, mask) in enumerate(keep.items()):
-        note = one.note(code, against)
-        rows.add(_place(one, code), "change", changes[:, column], ONE, int(mask.sum()), note)
-    everywhere = _place(one, None)
-    worst = list(keep)[int(changes[0].argmax())]
-    rows.add(everywhere, "change", _mean(changes), MEAN, len(keep), one.note(None, against))
-    note = one.note(None, f"{against}: {worst}")
-    rows.add(everywhere, "change_worst", changes.max(axis=1), ACROSS, len(keep), note)
+    costs, baseline_costs = cost(one.sums(bootstrap, keep)), cost(baseline.sums(bootstrap, keep))
+    everywhere, against = place_of(one, None), f"against {baseline.name}"
+    worst = list(keep)[int(change(costs, baseline_costs)[0].argmax())]
+    for metric in AGAINST_BASELINE:
+        values = metric.function(costs, baseline_costs)
+        if metric.over_languages == ACROSS:
+            note = one.note(None, f"{against}: {worst}")
+            rows.add(everywhere, metric.name, values, ACROSS, len(keep), note)
+            continue
+        for column, (code, mask) in enumerate(keep.items()):
+            note = one.note(code, against)
+            rows.add(place_of(one, code), metric.name, values[:, column], ONE, int(mask.sum()), note)
+        rows.add(everywhere, metric.name, mean(values), MEAN, len(keep), one.note(None, against))
 
 
-def _add_vocabulary(rows: Rows, one: Measured) -> None:
-    """Everything that is made of token frequencies."""
-    size = one.tokenizer.vocab_size
-    places: dict[str | None, Counts] = {code: one.encoded[code].frequencies for code in one.languages}
-    places[None] = _pooled_frequencies([one.encoded[code] for code in one.languages])
-    for code, frequencies in places.items():
-        entropies = {key: metrics.renyi_entropy(frequencies, order) for key, order in ENTROPY_ORDERS.items()}
-        values = {
-            "vocabulary_utilisation": metrics.vocabulary_utilisation(frequencies, size),
-            "type_token_ratio": metrics.type_token_ratio(frequencies),
-            "average_token_rank": metrics.average_token_rank(frequencies),
-            **{f"renyi_entropy_{key}": bits for key, bits in entropies.items()},
-            "renyi_efficiency_2.5": metrics.renyi_efficiency(frequencies, 2.5, size),
-            "renyi_efficiency_paper_2.5": metrics.renyi_efficiency_paper(frequencies, 2.5),
-        }
-        aggregation, n = POOLED if code is None else ONE, int(frequencies.sum())
-        for metric, value in values.items():
-            rows.add(_place(one, code), metric, value, aggregation, n, one.note(code))
+def add_vocabulary(rows: Rows, one: Judged) -> None:
+    """What is made of token frequencies."""
+    places: dict[str | None, Integers] = {code: one.encoded[code].frequencies for code in one.languages}
+    places[None] = pooled_frequencies([one.encoded[code] for code in one.languages])
+    for code, counts in places.items():
+        seen = Frequencies(counts, one.tokenizer.vocab_size)
+        aggregation, n = POOLED if code is None else ONE, int(counts.sum())
+        for metric in (*VOCABULARY, *ENTROPY):
+            rows.add(place_of(one, code), metric.name, metric.function(seen), aggregation, n, one.note(code))
 
 
-def _pooled_frequencies(encoded: Sequence[Encoded]) -> Counts:
+def pooled_frequencies(encoded: Sequence[Encoded]) -> Integers:
     if not encoded:
         return np.zeros(0, dtype=np.int64)
     types, index = np.unique(np.concatenate([one.types for one in encoded]), return_inverse=True)
@@ -200,96 +195,91 @@ def _pooled_frequencies(encoded: Sequence[Encoded]) -> Counts:
     return counts
 
 
-def _add_integrity(rows: Rows, one: Measured) -> None:
+def add_integrity(rows: Rows, one: Judged) -> None:
     found = [(code, one.encoded[code].integrity) for code in one.languages]
-    places: dict[str | None, metrics.Utf8Integrity] = {code: each for code, each in found if each is not None}
+    places: dict[str | None, Utf8Integrity] = {code: each for code, each in found if each is not None}
     if places:
         first, *others = places.values()
         places[None] = sum(others, first)
     for code, integrity in places.items():
         aggregation = POOLED if code is None else ONE
-        for metric, share in (
-            ("whole_character_tokens", integrity.whole_character_tokens()),
-            ("unknown_tokens", integrity.unknown_share()),
-        ):
-            rows.add(_place(one, code), metric, share, aggregation, integrity.tokens, one.note(code))
-        for width in (None, 2, 3, 4):
-            metric = "split_characters" if width is None else f"split_characters_{width}"
-            n = int(integrity.characters.sum() if width is None else integrity.characters[width - 1])
-            note = one.note(code, "" if n else "the text has no such characters")
-            rows.add(_place(one, code), metric, integrity.split_share(width), aggregation, n, note)
+        for metric in INTEGRITY:
+            share = metric.function(integrity)
+            note = one.note(code, "" if share.whole else share.nothing)
+            rows.add(place_of(one, code), metric.name, share.value, aggregation, share.whole, note)
 
 
-def _add_lines(rows: Rows, one: Measured) -> None:
-    """Round trip, and lines the tokenizer failed on: over all lines, so that a failure counts as text
-    lost.
-    """
-    found = [(code, one.encoded[code].round_trip) for code in one.all_languages]
-    trips: dict[str | None, Mask] = {code: trip for code, trip in found if trip is not None}
-    failed: dict[str | None, Mask] = {code: one.encoded[code].failed for code in one.all_languages}
-    for metric, places, measure in (("round_trip", trips, np.mean), ("failed_lines", failed, np.sum)):
-        if places:
-            places[None] = np.concatenate(list(places.values()))
-        for code, mask in places.items():
-            aggregation = POOLED if code is None else ONE
-            rows.add(_place(one, code), metric, measure(mask), aggregation, len(mask), one.note(code))
+def add_lines(rows: Rows, one: Judged) -> None:
+    """What becomes of lines: over all of them, so that a failure counts as text lost."""
+    each = {code: Lines(one.encoded[code].failed, one.encoded[code].came_back) for code in one.all_languages}
+    checked = [lines.came_back for lines in each.values() if lines.came_back is not None]
+    failed = np.concatenate([lines.failed for lines in each.values()])
+    came_back = np.concatenate(checked) if checked else None
+    places: list[tuple[str | None, Lines]] = [*each.items(), (None, Lines(failed, came_back))]
+    for metric in (*ROUND_TRIP, *FAILURES):
+        for code, lines in places:
+            aggregation, value = POOLED if code is None else ONE, metric.function(lines)
+            rows.add(place_of(one, code), metric.name, value, aggregation, len(lines), one.note(code))
 
 
-def _add_morphology(rows: Rows, one: Measured, gold: Mapping[str, list[metrics.MorphWord]]) -> None:
-    """Both conventions: words of one token left out (MorphScore's own), and scored 1 (the paper's tables)."""
-    conventions = {
-        True: {name: name.removeprefix("morph_") for name in metrics.METRICS if name.startswith("morph_")},
-        False: {"morph_recall_paper": "recall", "morph_precision_paper": "precision"},
-    }
-    conventions[True] = {
-        name: field for name, field in conventions[True].items() if not name.endswith("_paper")
-    }
-    for exclude, fields in conventions.items():
-        if not gold or not rows.wanted & set(fields):
+def add_morphology(rows: Rows, one: Judged, gold: Mapping[str, list[MorphWord]]) -> None:
+    """MorphScore, with words of one token left out (MorphScore's own) and scored 1 (the paper's tables)."""
+    for exclude, metrics in ((True, MORPHOLOGY), (False, MORPHOLOGY_PAPER)):
+        if not gold or not rows.wanted & {metric.name for metric in metrics}:
             continue
-        scores: dict[str | None, metrics.MorphScore] = {
-            code: metrics.morph_score(words, one.tokenizer, exclude_single_token=exclude)
+        scores: dict[str | None, MorphScore] = {
+            code: morph_score(words, one.tokenizer, exclude_single_token=exclude)
             for code, words in gold.items()
         }
         scores[None] = macro(list(scores.values()))
         for code, score in scores.items():
+            aggregation = MEAN if code is None else ONE
             note = f"{score.skipped_words} words could not be aligned" if score.skipped_words else None
-            for metric, name in fields.items():
-                aggregation = MEAN if code is None else ONE
-                rows.add(_place(one, code), metric, getattr(score, name), aggregation, score.words, note)
+            for metric in metrics:
+                value = metric.function(score)
+                rows.add(place_of(one, code), metric.name, value, aggregation, score.words, note)
 
 
-def difference_table(measured: Sequence[Measured], bootstrap: Bootstrap) -> pa.Table:
+def difference_table(judged: Sequence[Judged], bootstrap: Bootstrap) -> pa.Table:
     """For every two tokenizers one minus the other, on the same lines and the same resamples."""
-    rows = Rows(set(metrics.METRICS))
-    for one, other in combinations(measured, 2):
+    rows = Rows(set(METRICS))
+    for one, other in combinations(judged, 2):
         keep = one.shared_lines(other)
-        if not keep:
-            continue
-        pair = {"tokenizer": one.name, "against": other.name}
-        everywhere: dict[str, str | None] = {**pair, "language": None}
-        leaking = [each.name for each in (one, other) if each.leaks]
-        note = f"{', '.join(leaking)}: {LEAK}" if leaking else None
-        first, second = one.sums(bootstrap, keep), other.sums(bootstrap, keep)
-        gap = first.costs - second.costs
-        for column, (code, mask) in enumerate(keep.items()):
-            rows.add({**pair, "language": code}, "cost", gap[:, column], ONE, int(mask.sum()), note)
-        rows.add(everywhere, "cost", _mean(gap), MEAN, len(keep), note)
-        rates, other_rates = _ratios(first.pooled()), _ratios(second.pooled())
-        lines = int(first.lines[0].sum())
-        for metric in ("compression_rate_line", "compression_rate_byte", "fertility"):
-            rows.add(everywhere, metric, (rates[metric] - other_rates[metric])[:, 0], POOLED, lines, note)
-        if one.parallel and len(keep) > 1:
-            for metric, function in ACROSS_METRICS:
-                samples = function(first.costs) - function(second.costs)
-                rows.add(everywhere, metric, samples, ACROSS, len(keep), note)
+        if keep:
+            add_differences(rows, one, other, keep, bootstrap)
     return pa.Table.from_pylist(rows.rows, schema=DIFFERENCES)
 
 
-def group_table(measured: Sequence[Measured], bootstrap: Bootstrap, reference: str | None) -> pa.Table:
+def add_differences(
+    rows: Rows, one: Judged, other: Judged, keep: Mapping[str, Mask], bootstrap: Bootstrap
+) -> None:
+    pair = {"tokenizer": one.name, "against": other.name}
+    everywhere: dict[str, str | None] = {**pair, "language": None}
+    leaking = [each.name for each in (one, other) if each.leaks]
+    note = f"{', '.join(leaking)}: {LEAK}" if leaking else None
+    first, second = one.sums(bootstrap, keep), other.sums(bootstrap, keep)
+    for metric in RATIOS:
+        if not metric.paired:
+            continue
+        if metric.over_languages == MEAN:
+            gap = metric.function(first) - metric.function(second)
+            for column, (code, mask) in enumerate(keep.items()):
+                rows.add({**pair, "language": code}, metric.name, gap[:, column], ONE, int(mask.sum()), note)
+            rows.add(everywhere, metric.name, mean(gap), MEAN, len(keep), note)
+        else:
+            gap = metric.function(first.pooled()) - metric.function(second.pooled())
+            rows.add(everywhere, metric.name, gap[:, 0], POOLED, int(first.lines[0].sum()), note)
+    if one.parallel and len(keep) > 1:
+        for unequal in INEQUALITY:
+            if unequal.paired:
+                samples = unequal.function(cost(first)) - unequal.function(cost(second))
+                rows.add(everywhere, unequal.name, samples, ACROSS, len(keep), note)
+
+
+def group_table(judged: Sequence[Judged], bootstrap: Bootstrap, reference: str | None) -> pa.Table:
     """Costs and fairness within script families and within resource levels."""
-    rows = Rows(set(metrics.METRICS))
-    for one in measured:
+    rows = Rows(set(METRICS))
+    for one in judged:
         sums = one.sums(bootstrap)
         for grouping in ("script_family", "resource_level"):
             members: dict[str, list[str]] = {}
@@ -297,14 +287,14 @@ def group_table(measured: Sequence[Measured], bootstrap: Bootstrap, reference: s
                 members.setdefault(getattr(facts(code), grouping), []).append(code)
             for group, codes in members.items():
                 place: dict[str, str | None] = {"tokenizer": one.name, "grouping": grouping, "group": group}
-                _add_group(rows, place, one, sums, codes, reference)
+                add_group(rows, place, one, sums, codes, reference)
     return pa.Table.from_pylist(rows.rows, schema=GROUPS)
 
 
-def _add_group(
+def add_group(
     rows: Rows,
     place: Mapping[str, str | None],
-    one: Measured,
+    one: Judged,
     sums: Sums,
     codes: Sequence[str],
     reference: str | None,
@@ -312,14 +302,14 @@ def _add_group(
     group, n = sums.of(codes), len(codes)
     leaked = sum(code in one.leaks for code in codes)
     note = f"{LEAK} ({leaked} of {n} languages)" if leaked else None
-    rate = _ratios(group.pooled())["compression_rate_line"][:, 0]
-    rows.add(place, "cost", _mean(group.costs), MEAN, n, note)
+    rate = compression_rate_line(group.pooled())[:, 0]
+    rows.add(place, "cost", mean(cost(group)), MEAN, n, note)
     rows.add(place, "compression_rate_line", rate, POOLED, int(group.lines[0].sum()), note)
     if not one.parallel:
         return
     if reference in one.languages:
-        premiums = metrics.premium(group.costs, sums.of([str(reference)]).costs)
-        rows.add(place, "premium", _mean(premiums), MEAN, n, note)
-    for metric, function in ACROSS_METRICS:
-        samples = function(group.costs) if n > 1 else None
-        rows.add(place, metric, samples, ACROSS, n, note if n > 1 else ONE_LANGUAGE)
+        premiums = premium(cost(group), cost(sums.of([str(reference)])))
+        rows.add(place, "premium", mean(premiums), MEAN, n, note)
+    for metric in INEQUALITY:
+        samples = metric.function(cost(group)) if n > 1 else None
+        rows.add(place, metric.name, samples, ACROSS, n, note if n > 1 else ONE_LANGUAGE)

@@ -8,95 +8,28 @@ from functools import cached_property
 
 from pairity.errors import PairityError
 from pairity.judging.metrics import METRICS
+from pairity.judging.metrics.fairness import AGAINST_BASELINE, EXTREMES
 from pairity.judging.scores import Scores
 from pairity.languages import Language
 from pairity.languages import language as facts
 from pairity.reporting.numbers import write, write_interval
 
-# What the first table of a page shows; the rest stands in the table of all metrics.
-MAIN_METRICS = (
-    "compression_rate_line",
-    "compression_rate_byte",
-    "cost",
-    "gini",
-    "worst_best",
-    "worst_language",
-    "best_language",
-    "premium",
-    "change",
-    "change_worst",
-    "fertility",
-    "vocabulary_utilisation",
-    "type_token_ratio",
-    "renyi_efficiency_2.5",
-    "morph_recall",
-    "morph_precision_corrected",
-    "whole_character_tokens",
-    "split_characters",
-    "round_trip",
+# Names of metrics, in the catalogue's order; PAPER_METRICS in the order of the paper's columns.
+MAIN_METRICS = tuple(name for name, metric in METRICS.items() if metric.main)
+LANGUAGE_METRICS = tuple(name for name, metric in METRICS.items() if metric.per_language)
+PAPER_METRICS = tuple(
+    metric.name
+    for metric in sorted(METRICS.values(), key=lambda metric: metric.paper_column or 0)
+    if metric.paper_column
 )
-
-# The columns of the paper's tables, and what its Gini coefficient can hide.
-PAPER_METRICS = (
-    "compression_rate_line",
-    "type_token_ratio",
-    "vocabulary_utilisation",
-    "fertility",
-    "renyi_efficiency_paper_2.5",
-    "gini",
-    "worst_best",
-    "morph_precision_paper",
-    "morph_recall_paper",
-)
-
-SHORT_TITLES = {
-    "compression_rate_line": "Lines per token",
-    "compression_rate_byte": "Bytes per token",
-    "compression_rate_char": "Characters per token",
-    "compression_rate_word": "Words per token",
-    "cost": "Tokens per line",
-    "gini": "Gini",
-    "worst_best": "Worst / best",
-    "worst_language": "Dearest language",
-    "best_language": "Cheapest language",
-    "premium": "Token premium",
-    "change": "Change in cost",
-    "change_worst": "Largest rise in cost",
-    "fertility": "Fertility",
-    "fertility_paper": "Fertility (paper)",
-    "vocabulary_utilisation": "Vocabulary used",
-    "type_token_ratio": "Type-token ratio",
-    "average_token_rank": "Average token rank",
-    "renyi_entropy_1": "Shannon entropy",
-    "renyi_entropy_2": "Rényi entropy (2)",
-    "renyi_entropy_2.5": "Rényi entropy (2.5)",
-    "renyi_entropy_inf": "Min-entropy",
-    "renyi_efficiency_2.5": "Rényi efficiency (2.5)",
-    "renyi_efficiency_paper_2.5": "Rényi (2.5, paper)",
-    "morph_recall": "MorphScore recall",
-    "morph_precision": "MorphScore precision",
-    "morph_precision_corrected": "MorphScore precision, corrected",
-    "morph_recall_paper": "Morph R (paper)",
-    "morph_precision_paper": "Morph P (paper)",
-    "whole_character_tokens": "Tokens of whole characters",
-    "split_characters": "Characters cut",
-    "split_characters_2": "Characters cut (2 bytes)",
-    "split_characters_3": "Characters cut (3 bytes)",
-    "split_characters_4": "Characters cut (4 bytes)",
-    "unknown_tokens": "Unknown tokens",
-    "round_trip": "Round trip",
-    "floor": "Floor",
-    "cost_over_floor": "Cost / floor",
-    "failed_lines": "Failed lines",
-}
 
 # The change of the baseline against itself is 0 and says nothing.
-OF_BASELINE = frozenset({"change", "change_worst"})
-_OF_ONE_LANGUAGE = frozenset({"worst_language", "best_language"})
+OF_BASELINE = frozenset(metric.name for metric in AGAINST_BASELINE)
+OF_ONE_LANGUAGE = frozenset(metric.name for metric in EXTREMES)
 
 
 def short_title(metric: str) -> str:
-    return SHORT_TITLES.get(metric, metric)
+    return METRICS[metric].short_title if metric in METRICS else metric
 
 
 @dataclass(frozen=True)
@@ -136,7 +69,7 @@ class Cells:
         for row in scores.table.to_pylist():
             metric, language = row["metric"], row["language"]
             value, low, high = row["value"], row["low"], row["high"]
-            place = (row["tokenizer"], metric, None if metric in _OF_ONE_LANGUAGE else language)
+            place = (row["tokenizer"], metric, None if metric in OF_ONE_LANGUAGE else language)
             self._cells[place] = Cell(
                 value=value,
                 low=low,

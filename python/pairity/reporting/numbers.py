@@ -7,25 +7,6 @@ from dataclasses import dataclass
 from pairity.judging.metrics import METRICS
 
 MINUS = "\N{MINUS SIGN}"
-SPACE = "\N{NARROW NO-BREAK SPACE}"
-
-# Decimals by unit; chosen so that a difference of about 0.1 % of a usual value can be seen.
-_DECIMALS = {
-    "tokens/line": 2,
-    "pre-tokens/line": 2,
-    "lines/token": 5,
-    "bytes/token": 3,
-    "characters/token": 3,
-    "words/token": 4,
-    "tokens/word": 3,
-    "ratio": 3,
-    "rank": 0,
-    "bits": 3,
-    "lines": 0,
-}
-_PERCENT = frozenset({"vocabulary", "integrity", "round_trip"})
-_NOT_PERCENT = frozenset({"type_token_ratio"})
-_SIGNED = frozenset({"change", "change_worst"})
 
 
 @dataclass(frozen=True)
@@ -37,34 +18,28 @@ class Form:
     signed: bool = False
 
     def write(self, value: float) -> str:
-        """0.52134 as a percentage -> "52.1 %"; -0.5 signed -> "−0.50".
+        """0.52134 as a percentage -> "52.1%"; -0.5 signed -> "−0.50".
 
-        A value is never rounded to 0, and a share never to 100 %, when it is not: it gets more decimals then.
+        A value is never rounded to 0, and a share never to 100%, when it is not: it gets more decimals then.
         """
         scaled = value * 100 if self.percent else value
         decimals = self.decimals
-        while decimals < 8 and _hides(value, round(scaled, decimals), self.percent):
+        while decimals < 8 and hides(value, round(scaled, decimals), self.percent):
             decimals += 1
         text = f"{abs(scaled):,.{decimals}f}"
         below_zero = scaled < 0 and float(text.replace(",", "")) != 0
         sign = MINUS if below_zero else "+" if self.signed and scaled > 0 else ""
-        return f"{sign}{text}{SPACE}%" if self.percent else f"{sign}{text}"
+        return f"{sign}{text}%" if self.percent else f"{sign}{text}"
 
 
-def _hides(value: float, rounded: float, percent: bool) -> bool:
+def hides(value: float, rounded: float, percent: bool) -> bool:
     return (rounded == 0 and value != 0) or (percent and rounded == 100 and value != 1)
 
 
 def form_of(metric: str) -> Form:
     """How values of a metric are written."""
     known = METRICS.get(metric)
-    if metric in _SIGNED:
-        return Form(1, percent=True, signed=True)
-    if known is None:
-        return Form(4)
-    if known.unit == "share" and known.family in _PERCENT and metric not in _NOT_PERCENT:
-        return Form(1, percent=True)
-    return Form(_DECIMALS.get(known.unit, 4))
+    return Form(4) if known is None else Form(known.decimals, percent=known.percent, signed=known.signed)
 
 
 def write(metric: str, value: float | None) -> str:
@@ -78,5 +53,5 @@ def write_interval(metric: str, low: float | None, high: float | None) -> str:
 
 
 def percent(share: float, decimals: int = 0) -> str:
-    """The size of a share, without its sign: -0.52 -> "52 %"."""
+    """The size of a share, without its sign: -0.52 -> "52%"."""
     return Form(decimals, percent=True).write(abs(share))

@@ -16,7 +16,7 @@ from pairity.judging.metrics import METRICS
 from pairity.judging.opening import open_tokenizer
 from pairity.judging.scores import Scores
 from pairity.languages import language as facts
-from pairity.reporting.cells import MAIN_METRICS, OF_BASELINE, Cell, Cells, short_title
+from pairity.reporting.cells import LANGUAGE_METRICS, MAIN_METRICS, OF_BASELINE, Cell, Cells, short_title
 from pairity.reporting.charts import export_figures, extra
 from pairity.reporting.figures import Figure, figures
 from pairity.reporting.numbers import write, write_interval
@@ -27,27 +27,6 @@ from pairity.reporting.tables import write_tables
 from pairity.reporting.writing import write_whole
 
 SCRIPTS = ("svg.js", "charts.js", "page.js")
-
-# What the table per language can show; it opens with the first.
-LANGUAGE_METRICS = (
-    "cost",
-    "premium",
-    "change",
-    "compression_rate_line",
-    "compression_rate_byte",
-    "compression_rate_char",
-    "fertility",
-    "vocabulary_utilisation",
-    "type_token_ratio",
-    "cost_over_floor",
-    "renyi_efficiency_2.5",
-    "whole_character_tokens",
-    "split_characters",
-    "morph_recall",
-    "morph_precision_corrected",
-    "round_trip",
-    "failed_lines",
-)
 
 
 def report(

@@ -11,7 +11,7 @@ from typing import Any
 
 from pairity.errors import PairityError
 from pairity.judging.evaluation import read_lines
-from pairity.judging.opening import TokenizerLike
+from pairity.judging.protocol import TokenizerLike
 from pairity.languages import language as facts
 
 LIMIT = 6

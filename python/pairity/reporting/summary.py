@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from pairity.errors import PairityError
-from pairity.judging.measurement import LEAK
-from pairity.judging.scores import Interval
+from pairity.judging.scores import LEAK, Interval
 from pairity.reporting.cells import Cell, Cells
-from pairity.reporting.numbers import SPACE, form_of, percent, write_interval
+from pairity.reporting.numbers import form_of, percent, write_interval
 
 ARROW = "\N{RIGHTWARDS ARROW}"
 
@@ -53,7 +52,7 @@ def _inequality(cells: Cells, name: str) -> tuple[str, list[str]]:
     gap = _difference(cells, name, "gini")
     if gap is not None and gap.low is not None and gap.high is not None:
         holds_zero = gap.low <= 0 <= gap.high
-        numbers += f"; difference {write_interval('gini', gap.low, gap.high)} (95{SPACE}% interval"
+        numbers += f"; difference {write_interval('gini', gap.low, gap.high)} (95% interval"
         numbers += ", which holds 0)" if holds_zero else ")"
         if holds_zero:
             return f"is about as unequal as {base}", [numbers + "."]

@@ -10,10 +10,10 @@ from pairity.errors import PairityError
 from pairity.judging.metrics import METRICS
 from pairity.judging.scores import Scores
 from pairity.reporting.cells import PAPER_METRICS, Cell, Cells, short_title
-from pairity.reporting.numbers import MINUS, SPACE
+from pairity.reporting.numbers import MINUS
 from pairity.reporting.writing import write_whole
 
-_LATEX = {
+LATEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
     "}": r"\}",
@@ -29,7 +29,6 @@ _LATEX = {
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
     MINUS: "$-$",
-    SPACE: r"\,",
     "\N{EN DASH}": "--",
 }
 
@@ -41,15 +40,17 @@ def markdown(
 
     | tokenizer | Gini ↓ | ... |
     """
-    head, rows = _grid(Cells(scores), metrics, per_language)
+    head, rows = grid(Cells(scores), metrics, per_language)
     lines = [
-        "| " + " | ".join(_markdown(title) + {1: " ↑", -1: " ↓", 0: ""}[way] for title, way in head) + " |",
+        "| "
+        + " | ".join(escape_markdown(title) + {1: " ↑", -1: " ↓", 0: ""}[way] for title, way in head)
+        + " |",
         "|" + "---|" + "---:|" * (len(head) - 1),
     ]
     for name, cells in rows:
-        texts = [_markdown(name)]
+        texts = [escape_markdown(name)]
         for cell in cells:
-            text = "" if cell is None else _text(cell, intervals)
+            text = "" if cell is None else cell_text(cell, intervals)
             texts.append(f"**{text}**" if cell is not None and cell.best else text)
         lines.append("| " + " | ".join(texts) + " |")
     return "\n".join(lines) + "\n"
@@ -59,19 +60,19 @@ def latex(
     scores: Scores, metrics: Sequence[str] | None = None, *, per_language: str = "", intervals: bool = False
 ) -> str:
     r"""The same as a tabular; needs \usepackage{booktabs}."""
-    head, rows = _grid(Cells(scores), metrics, per_language)
+    head, rows = grid(Cells(scores), metrics, per_language)
     arrows = {1: r" $\uparrow$", -1: r" $\downarrow$", 0: ""}
     lines = [
         r"% needs \usepackage{booktabs}",
         r"\begin{tabular}{l" + "r" * (len(head) - 1) + "}",
         r"\toprule",
-        " & ".join(_latex(title) + arrows[way] for title, way in head) + r" \\",
+        " & ".join(escape_latex(title) + arrows[way] for title, way in head) + r" \\",
         r"\midrule",
     ]
     for name, cells in rows:
-        texts = [_latex(name)]
+        texts = [escape_latex(name)]
         for cell in cells:
-            text = "" if cell is None else _latex(_text(cell, intervals))
+            text = "" if cell is None else escape_latex(cell_text(cell, intervals))
             texts.append(rf"\textbf{{{text}}}" if cell is not None and cell.best else text)
         lines.append(" & ".join(texts) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
@@ -88,26 +89,26 @@ def write_tables(scores: Scores, folder: str | Path) -> list[Path]:
     return written
 
 
-def _grid(
+def grid(
     cells: Cells, metrics: Sequence[str] | None, per_language: str
 ) -> tuple[list[tuple[str, int]], list[tuple[str, list[Cell | None]]]]:
     """Titles (with 1 for higher is better, -1 for lower, 0 for neither) and rows of cells."""
     if per_language:
-        _check(cells, [per_language], cells.language_metrics)
-        way = _way(per_language)
+        check_metrics(cells, [per_language], cells.language_metrics)
+        way = way_of(per_language)
         head = [("language", 0), *((name, way) for name in cells.tokenizers)]
         return head, [(cells.facts[code].name, cells.row(per_language, code)) for code in cells.languages]
     if metrics is None:
         wanted = [name for name in PAPER_METRICS if name in cells.global_metrics] or cells.global_metrics
     else:
-        _check(cells, metrics, cells.global_metrics)
+        check_metrics(cells, metrics, cells.global_metrics)
         wanted = list(metrics)
     by_metric = [cells.row(name) for name in wanted]
-    head = [("tokenizer", 0), *((short_title(name), _way(name)) for name in wanted)]
+    head = [("tokenizer", 0), *((short_title(name), way_of(name)) for name in wanted)]
     return head, [(name, [row[index] for row in by_metric]) for index, name in enumerate(cells.tokenizers)]
 
 
-def _check(cells: Cells, metrics: Sequence[str], known: Sequence[str]) -> None:
+def check_metrics(cells: Cells, metrics: Sequence[str], known: Sequence[str]) -> None:
     if not metrics:
         raise PairityError("a table without metrics would be empty: name at least one.")
     for metric in metrics:
@@ -115,25 +116,25 @@ def _check(cells: Cells, metrics: Sequence[str], known: Sequence[str]) -> None:
             raise PairityError(f"these scores have no {metric!r} to tabulate. They have: {', '.join(known)}.")
 
 
-def _way(metric: str) -> int:
+def way_of(metric: str) -> int:
     better = METRICS[metric].better if metric in METRICS else "neither"
     return {"higher": 1, "lower": -1, "neither": 0}[better]
 
 
-def _text(cell: Cell, intervals: bool) -> str:
+def cell_text(cell: Cell, intervals: bool) -> str:
     name = f"{cell.language} " if cell.language and cell.aggregation == "across languages" else ""
     return name + (cell.shown if intervals else cell.text)
 
 
-def _markdown(text: str) -> str:
-    escaped = re.sub(r"([\\`*_\[\]|~#])", r"\\\1", _one_line(text))
+def escape_markdown(text: str) -> str:
+    escaped = re.sub(r"([\\`*_\[\]|~#])", r"\\\1", one_line(text))
     return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _latex(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in _one_line(text))
+def escape_latex(text: str) -> str:
+    return "".join(LATEX.get(character, character) for character in one_line(text))
 
 
-def _one_line(text: str) -> str:
-    """Line feeds would break the row; the narrow space before a percent sign stays."""
+def one_line(text: str) -> str:
+    """Line feeds would break the row."""
     return re.sub(r"[ \t\r\n\v\f]+", " ", text).strip(" ")

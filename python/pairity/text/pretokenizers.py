@@ -27,6 +27,15 @@ PROBE: Final = (
 )
 """Text with something of everything that a pattern may forget."""
 
+CL100K: Final = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
+    r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+)
+"""The pattern of GPT-4 as tiktoken writes it; it takes white space at the end of a text whole, which gpt4 does not."""
+
+TIKTOKEN_GPT2: Final = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
+"""The pattern of GPT-2 as tiktoken writes it."""
+
 LOOKS_LIKE_A_NAME: Final = re.compile(r"[\w-]+")
 
 

@@ -1,72 +1,52 @@
-"""The metrics: one function each, its formula in its docstring. `METRICS` lists what the score table
-holds.
+"""The metrics, a module per family: functions with their formulas, and the entries that make them metrics.
+
+    compression   cost, rates, fertility, floor      of `Sums` over lines
+    fairness      Gini, worst/best, premium, change  of the costs of the languages
+    vocabulary, entropy                              of token `Frequencies`
+    integrity     characters cut by tokens           of `Utf8Integrity`
+    lines         round trip, failures               of `Lines`
+    morphology    MorphScore                         of a `MorphScore`
+
+METRICS holds all entries by name, in the order of the tables. To add a metric, write a function
+and add an entry to the list below it.
 """
 
-from pairity.judging.metrics.catalogue import FAMILIES, METRICS, Metric
-from pairity.judging.metrics.compression import (
-    bits_per_byte,
-    compression_rate,
-    cost,
-    cost_over_floor,
-    fertility,
-    fertility_paper,
-    floor,
-)
-from pairity.judging.metrics.entropy import renyi_efficiency, renyi_efficiency_paper, renyi_entropy
+from pairity.judging.metrics.compression import COMPRESSION, FERTILITY, FLOOR
+from pairity.judging.metrics.entropy import ENTROPY
 from pairity.judging.metrics.fairness import (
-    best_language,
-    change,
+    AGAINST_BASELINE,
+    AGAINST_REFERENCE,
+    EXTREMES,
+    INEQUALITY,
     gini,
     lorenz,
-    premium,
-    worst_best,
-    worst_language,
 )
-from pairity.judging.metrics.integrity import Utf8Integrity, round_trip, utf8_integrity
-from pairity.judging.metrics.morphology import (
-    MorphScore,
-    MorphWord,
-    morph_score,
-    read_morph,
-    read_morph_file,
-    word_scores,
-)
-from pairity.judging.metrics.units import Units, count_units
-from pairity.judging.metrics.vocabulary import average_token_rank, type_token_ratio, vocabulary_utilisation
+from pairity.judging.metrics.integrity import INTEGRITY
+from pairity.judging.metrics.lines import FAILURES, ROUND_TRIP
+from pairity.judging.metrics.metric import AnyMetric, Metric
+from pairity.judging.metrics.morphology import MORPHOLOGY, MORPHOLOGY_PAPER
+from pairity.judging.metrics.vocabulary import VOCABULARY
 
-__all__ = [
-    "FAMILIES",
-    "METRICS",
-    "Metric",
-    "MorphScore",
-    "MorphWord",
-    "Units",
-    "Utf8Integrity",
-    "average_token_rank",
-    "best_language",
-    "bits_per_byte",
-    "change",
-    "compression_rate",
-    "cost",
-    "cost_over_floor",
-    "count_units",
-    "fertility",
-    "fertility_paper",
-    "floor",
-    "gini",
-    "lorenz",
-    "morph_score",
-    "premium",
-    "read_morph",
-    "read_morph_file",
-    "renyi_efficiency",
-    "renyi_efficiency_paper",
-    "renyi_entropy",
-    "round_trip",
-    "type_token_ratio",
-    "utf8_integrity",
-    "vocabulary_utilisation",
-    "word_scores",
-    "worst_best",
-    "worst_language",
-]
+__all__ = ["FAMILIES", "METRICS", "Metric", "gini", "lorenz"]
+
+METRICS: dict[str, AnyMetric] = {
+    metric.name: metric
+    for entries in (
+        COMPRESSION,
+        INEQUALITY,
+        EXTREMES,
+        AGAINST_REFERENCE,
+        AGAINST_BASELINE,
+        FERTILITY,
+        VOCABULARY,
+        ENTROPY,
+        MORPHOLOGY,
+        MORPHOLOGY_PAPER,
+        INTEGRITY,
+        ROUND_TRIP,
+        FLOOR,
+        FAILURES,
+    )
+    for metric in entries
+}
+FAMILIES: tuple[str, ...] = tuple(dict.fromkeys(metric.family for metric in METRICS.values()))

@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from pairity.errors import PairityError
+from pairity.judging.arrays import Floats
 
-Floats = npt.NDArray[np.float64]
-
-_BLOCK_BYTES = 1 << 26  # of resample counts at a time; a whole set smaller than four blocks is kept
+BLOCK_BYTES = 1 << 26  # of resample counts at a time; a whole set smaller than four blocks is kept
 
 
 class Bootstrap:
@@ -29,8 +27,7 @@ class Bootstrap:
         self._kept: dict[tuple[int, int], list[Floats]] = {}
 
     def sums(self, columns: Floats, stream: int = 0) -> Floats:
-        """Sums over the lines of (lines x columns): row 0 over the lines as they are, then one row per
-        resample.
+        """Sums over the rows of (lines x columns): row 0 over the lines as they are, then one row per resample.
 
         Languages that are not aligned pass a stream of their own, so that they are resampled independently.
         """
@@ -43,8 +40,8 @@ class Bootstrap:
         if key in self._kept:
             yield from self._kept[key]
             return
-        small = self.resamples * lines * 8 <= 4 * _BLOCK_BYTES
-        rows = max(1, _BLOCK_BYTES // (8 * max(lines, 1)))
+        small = self.resamples * lines * 8 <= 4 * BLOCK_BYTES
+        rows = max(1, BLOCK_BYTES // (8 * max(lines, 1)))
         random = np.random.default_rng([self._seed, stream])
         kept: list[Floats] = []
         for start in range(0, self.resamples, rows):

@@ -1,86 +1,204 @@
-"""How much text a token carries, and what a line costs. All are ratios of sums, so they take sums or arrays
-of sums.
+"""How much text a token carries, and what a line costs.
+
+All are ratios of sums over lines: per language, or pooled (the sums over all languages first, then the
+ratio). A mean of per-line or per-language rates is another number.
 """
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
-import numpy.typing as npt
-
 from pairity.errors import PairityError
-
-Floats = npt.NDArray[np.float64]
-
-
-def compression_rate(units: npt.ArrayLike, tokens: npt.ArrayLike) -> Floats:
-    """Units per token: CR = sum of units / sum of tokens. Higher is better.
-
-    The unit is a line, byte, character or word. Over several languages pass the sums over all of them: that
-    is the POOLED rate of the paper's tables, not the mean of per-line or per-language rates, which is
-    another number.
-    """
-    return _ratio(units, tokens)
+from pairity.judging.arrays import Floats
+from pairity.judging.metrics.metric import MEAN, POOLED, Metric
+from pairity.judging.metrics.sums import Sums, ratio
 
 
-def cost(tokens: npt.ArrayLike, lines: npt.ArrayLike) -> Floats:
-    """Tokens per line of one language: c = sum of tokens / lines, the inverse of the compression rate in
-    lines.
-    """
-    return _ratio(tokens, lines)
+def cost(sums: Sums) -> Floats:
+    """Sum of tokens / lines of one language."""
+    return ratio(sums.tokens, sums.lines)
 
 
-def fertility(tokens: npt.ArrayLike, words: npt.ArrayLike) -> Floats:
-    """Tokens per word: sum of tokens / sum of words, words cut by the Hugging Face `Whitespace`
-    pre-tokenizer.
+def compression_rate_line(sums: Sums) -> Floats:
+    """Lines / sum of tokens. The inverse of the cost for one language; the paper's "CR" over all of them."""
+    return ratio(sums.lines, sums.tokens)
+
+
+def compression_rate_byte(sums: Sums) -> Floats:
+    """Sum of UTF-8 bytes / sum of tokens."""
+    return ratio(sums.bytes, sums.tokens)
+
+
+def compression_rate_char(sums: Sums) -> Floats:
+    """Sum of characters (Unicode code points) / sum of tokens."""
+    return ratio(sums.chars, sums.tokens)
+
+
+def compression_rate_word(sums: Sums) -> Floats:
+    """Sum of words / sum of tokens, words cut by the Hugging Face `Whitespace` pre-tokenizer."""
+    return ratio(sums.words, sums.tokens)
+
+
+def fertility(sums: Sums) -> Floats:
+    """Sum of tokens / sum of words, words cut by the Hugging Face `Whitespace` pre-tokenizer.
 
     This is the definition in the paper's text. Its tables hold `fertility_paper`.
     """
-    return _ratio(tokens, words)
+    return ratio(sums.tokens, sums.words)
 
 
-def fertility_paper(tokens: npt.ArrayLike, blank_words: npt.ArrayLike) -> float:
+def fertility_paper(sums: Sums) -> Floats:
     """Mean over lines of tokens / len(line.split()): what the paper's tables print under "fertility".
 
     Scripts written without spaces have few such words in a line, so Japanese, Chinese and Thai rule this
     mean. Lines without any word are left out.
-
-    >>> fertility_paper([6, 9, 1], [3, 1, 0])
-    5.5
     """
-    tokens, words = np.asarray(tokens, dtype=np.float64), np.asarray(blank_words, dtype=np.float64)
-    if not np.any(words > 0):
-        return math.nan
-    return float(np.mean(tokens[words > 0] / words[words > 0]))
+    return ratio(sums.split_ratios, sums.split_lines)
 
 
-def floor(pretokens: npt.ArrayLike, lines: npt.ArrayLike) -> Floats:
-    """Pre-tokens per line: no merge crosses a pre-token, so no vocabulary can push the cost of a line below
-    it.
-    """
-    return _ratio(pretokens, lines)
+def floor(sums: Sums) -> Floats:
+    """Sum of pre-tokens / lines: no merge crosses a pre-token, so no vocabulary can push the cost below it."""
+    return ratio(sums.pretokens, sums.lines)
 
 
-def cost_over_floor(tokens: npt.ArrayLike, pretokens: npt.ArrayLike) -> Floats:
-    """Tokens per pre-token: 1 means that every pre-token is one token and only another pre-tokenizer could
+def cost_over_floor(sums: Sums) -> Floats:
+    """Sum of tokens / sum of pre-tokens: at 1 every pre-token is one token, and only another pre-tokenizer can
     save more.
     """
-    return _ratio(tokens, pretokens)
+    return ratio(sums.tokens, sums.pretokens)
 
 
 def bits_per_byte(nats: float, text_bytes: int) -> float:
     """Cross-entropy of a language model in bits per byte of text: (sum of -ln p over tokens) / ln 2 / bytes.
 
-    Per byte, not per token, so that models with different tokenizers can be compared.
+    Per byte, not per token, so that models with different tokenizers can be compared. It needs a language
+    model, so the score table does not hold it.
     """
     if text_bytes <= 0:
         raise PairityError(f"bits per byte needs text: it was given {text_bytes} bytes.")
     return nats / math.log(2) / text_bytes
 
 
-def _ratio(above: npt.ArrayLike, below: npt.ArrayLike) -> Floats:
-    """above / below; NaN (not zero, not an error) where nothing was counted."""
-    above, below = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(below > 0, above / below, np.nan)
+COMPRESSION: list[Metric[[Sums], Floats]] = [
+    Metric(
+        name="cost",
+        family="compression",
+        function=cost,
+        unit="tokens/line",
+        better="lower",
+        title="tokens per line",
+        short_title="Tokens per line",
+        over_languages=MEAN,  # a cost is per line of ONE language: over several, languages weigh equally
+        decimals=2,
+        main=True,
+        per_language=True,
+        paired=True,
+    ),
+    Metric(
+        name="compression_rate_line",
+        family="compression",
+        function=compression_rate_line,
+        unit="lines/token",
+        better="higher",
+        title="lines per token",
+        short_title="Lines per token",
+        over_languages=POOLED,
+        decimals=5,
+        main=True,
+        per_language=True,
+        paper_column=1,
+        paired=True,
+    ),
+    Metric(
+        name="compression_rate_byte",
+        family="compression",
+        function=compression_rate_byte,
+        unit="bytes/token",
+        better="higher",
+        title="bytes per token",
+        short_title="Bytes per token",
+        over_languages=POOLED,
+        decimals=3,
+        main=True,
+        per_language=True,
+        paired=True,
+    ),
+    Metric(
+        name="compression_rate_char",
+        family="compression",
+        function=compression_rate_char,
+        unit="characters/token",
+        better="higher",
+        title="characters per token",
+        short_title="Characters per token",
+        over_languages=POOLED,
+        decimals=3,
+        per_language=True,
+    ),
+    Metric(
+        name="compression_rate_word",
+        family="compression",
+        function=compression_rate_word,
+        unit="words/token",
+        better="higher",
+        title="words per token",
+        short_title="Words per token",
+        over_languages=POOLED,
+        decimals=4,
+    ),
+]
+
+FERTILITY: list[Metric[[Sums], Floats]] = [
+    Metric(
+        name="fertility",
+        family="fertility",
+        function=fertility,
+        unit="tokens/word",
+        better="lower",
+        title="tokens per word (Hugging Face Whitespace), ratio of sums",
+        short_title="Fertility",
+        over_languages=POOLED,
+        decimals=3,
+        main=True,
+        per_language=True,
+        paper_column=4,
+        paired=True,
+    ),
+    Metric(
+        name="fertility_paper",
+        family="fertility",
+        function=fertility_paper,
+        unit="tokens/word",
+        better="lower",
+        title="mean over lines of tokens / len(line.split())",
+        short_title="Fertility (paper)",
+        over_languages=POOLED,
+        decimals=3,
+    ),
+]
+
+FLOOR: list[Metric[[Sums], Floats]] = [
+    Metric(
+        name="floor",
+        family="floor",
+        function=floor,
+        unit="pre-tokens/line",
+        better="lower",
+        title="pre-tokens per line: the lowest cost any vocabulary can reach",
+        short_title="Floor",
+        over_languages=MEAN,
+        decimals=2,
+    ),
+    Metric(
+        name="cost_over_floor",
+        family="floor",
+        function=cost_over_floor,
+        unit="ratio",
+        better="lower",
+        title="cost / floor",
+        short_title="Cost / floor",
+        over_languages=POOLED,
+        decimals=3,
+        per_language=True,
+    ),
+]

@@ -11,18 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from pairity.errors import PairityError
-
-Floats = npt.NDArray[np.float64]
+from pairity.judging.arrays import Floats
+from pairity.judging.metrics.metric import ACROSS, MEAN, Metric
 
 
 def gini(costs: npt.ArrayLike) -> Floats:
-    """Gini coefficient of the costs, every language with the same weight. 0: all pay alike. Lower is better.
+    """With costs c_1 <= ... <= c_n: (1/n) * (n + 1 - 2 * sum_i (n + 1 - i) c_i / sum_i c_i).
 
-    With c_1 <= ... <= c_n:   (1/n) * (n + 1 - 2 * sum_i (n + 1 - i) c_i / sum_i c_i)
-
-    One language alone has no inequality to speak of: that is an error, never 0.
+    Every language has the same weight. 0: all pay alike. One language alone has no inequality to speak of:
+    that is an error, never 0.
     """
-    ordered = np.sort(_costs(costs), axis=-1)
+    ordered = np.sort(checked_costs(costs), axis=-1)
     n = ordered.shape[-1]
     if n < 2:
         raise PairityError(f"a Gini coefficient compares languages: it needs at least 2, got {n}.")
@@ -39,7 +38,7 @@ def lorenz(costs: npt.ArrayLike) -> tuple[Floats, Floats]:
     >>> lorenz([3, 1])[1].tolist()
     [0.0, 0.25, 1.0]
     """
-    ordered = np.sort(_costs(costs))
+    ordered = np.sort(checked_costs(costs))
     if ordered.ndim != 1 or not len(ordered) or not ordered.sum() > 0:
         raise PairityError("a Lorenz curve needs the cost of at least one language, and one of them above 0.")
     share = np.concatenate([[0.0], np.cumsum(ordered) / ordered.sum()])
@@ -47,11 +46,11 @@ def lorenz(costs: npt.ArrayLike) -> tuple[Floats, Floats]:
 
 
 def worst_best(costs: npt.ArrayLike) -> Floats:
-    """c_max / c_min: how many times more the most expensive language pays than the cheapest. Lower is better.
+    """c_max / c_min: how many times more the most expensive language pays than the cheapest.
 
     Shows what a Gini coefficient can hide: one starved language among many.
     """
-    costs = _costs(costs)
+    costs = checked_costs(costs)
     if costs.shape[-1] < 2:
         raise PairityError(f"worst/best compares languages: it needs at least 2, got {costs.shape[-1]}.")
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -59,33 +58,145 @@ def worst_best(costs: npt.ArrayLike) -> Floats:
 
 
 def worst_language(costs: Mapping[str, float]) -> str:
-    """The language with the highest cost; of equals the one named first."""
+    """argmax_l c(l): the language with the highest cost; of equals the one named first."""
     return max(costs, key=lambda language: costs[language])
 
 
 def best_language(costs: Mapping[str, float]) -> str:
-    """The language with the lowest cost; of equals the one named first."""
+    """argmin_l c(l): the language with the lowest cost; of equals the one named first."""
     return min(costs, key=lambda language: costs[language])
 
 
-def premium(cost: npt.ArrayLike, reference_cost: npt.ArrayLike) -> Floats:
-    """Token premium c(l) / c(reference): how often the reference language's price is paid (Petrov et al.,
-    2023).
-    """
+def premium(costs: npt.ArrayLike, reference_costs: npt.ArrayLike) -> Floats:
+    """c(l) / c(reference language): how many times the reference language's price is paid (Petrov et al., 2023)."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(_costs(cost) / _costs(reference_cost), dtype=np.float64)
+        return np.asarray(checked_costs(costs) / checked_costs(reference_costs), dtype=np.float64)
 
 
-def change(cost: npt.ArrayLike, baseline_cost: npt.ArrayLike) -> Floats:
-    """c / c_baseline - 1 for the same text: -0.1 means 10 % fewer tokens than the baseline tokenizer
-    needs.
-    """
+def change(costs: npt.ArrayLike, baseline_costs: npt.ArrayLike) -> Floats:
+    """c / c_baseline - 1 for the same text: -0.1 means 10% fewer tokens than the baseline tokenizer needs."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(_costs(cost) / _costs(baseline_cost) - 1.0, dtype=np.float64)
+        return np.asarray(checked_costs(costs) / checked_costs(baseline_costs) - 1.0, dtype=np.float64)
 
 
-def _costs(costs: npt.ArrayLike) -> Floats:
+def change_worst(costs: npt.ArrayLike, baseline_costs: npt.ArrayLike) -> Floats:
+    """max_l (c(l) / c_baseline(l) - 1): the change of the language that loses most."""
+    return np.asarray(change(costs, baseline_costs).max(axis=-1), dtype=np.float64)
+
+
+def checked_costs(costs: npt.ArrayLike) -> Floats:
     array = np.asarray(costs, dtype=np.float64)
     if np.any(array < 0):
         raise PairityError("a cost is a number of tokens per line and cannot be negative.")
     return array
+
+
+# From the costs of all languages to one number.
+INEQUALITY: list[Metric[[Floats], Floats]] = [
+    Metric(
+        name="gini",
+        family="fairness",
+        function=gini,
+        unit="",
+        better="lower",
+        title="Gini coefficient of the costs of the languages",
+        short_title="Gini",
+        over_languages=ACROSS,
+        decimals=4,
+        main=True,
+        paper_column=6,
+        paired=True,
+    ),
+    Metric(
+        name="worst_best",
+        family="fairness",
+        function=worst_best,
+        unit="ratio",
+        better="lower",
+        title="highest cost / lowest cost",
+        short_title="Worst / best",
+        over_languages=ACROSS,
+        decimals=3,
+        main=True,
+        paper_column=7,  # not in the paper: it shows what its Gini coefficient can hide
+        paired=True,
+    ),
+]
+
+# From the costs of all languages to one of the languages. The row carries its name and its cost.
+EXTREMES: list[Metric[[Mapping[str, float]], str]] = [
+    Metric(
+        name="worst_language",
+        family="fairness",
+        function=worst_language,
+        unit="tokens/line",
+        better="lower",
+        title="the language with the highest cost, and that cost",
+        short_title="Most expensive language",
+        over_languages=ACROSS,
+        decimals=2,
+        main=True,
+    ),
+    Metric(
+        name="best_language",
+        family="fairness",
+        function=best_language,
+        unit="tokens/line",
+        better="lower",
+        title="the language with the lowest cost, and that cost",
+        short_title="Cheapest language",
+        over_languages=ACROSS,
+        decimals=2,
+        main=True,
+    ),
+]
+
+# From the costs of all languages and that of the reference language.
+AGAINST_REFERENCE: list[Metric[[Floats, Floats], Floats]] = [
+    Metric(
+        name="premium",
+        family="fairness",
+        function=premium,
+        unit="ratio",
+        better="lower",
+        title="cost / cost of the reference language",
+        short_title="Token premium",
+        over_languages=MEAN,
+        decimals=3,
+        main=True,
+        per_language=True,
+    ),
+]
+
+# From the costs of all languages under two tokenizers.
+AGAINST_BASELINE: list[Metric[[Floats, Floats], Floats]] = [
+    Metric(
+        name="change",
+        family="fairness",
+        function=change,
+        unit="share",
+        better="lower",
+        title="cost / cost under the baseline tokenizer - 1",
+        short_title="Change in cost",
+        over_languages=MEAN,
+        decimals=1,
+        percent=True,
+        signed=True,
+        main=True,
+        per_language=True,
+    ),
+    Metric(
+        name="change_worst",
+        family="fairness",
+        function=change_worst,
+        unit="share",
+        better="lower",
+        title="the largest rise in cost against the baseline tokenizer",
+        short_title="Largest rise in cost",
+        over_languages=ACROSS,
+        decimals=1,
+        percent=True,
+        signed=True,
+        main=True,
+    ),
+]

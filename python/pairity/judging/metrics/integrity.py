@@ -1,13 +1,19 @@
-"""Whether tokens respect characters, and whether text survives."""
+"""Whether tokens respect characters."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-import numpy.typing as npt
+
+from pairity.judging.arrays import Ids, Integers
+from pairity.judging.metrics.metric import POOLED, Metric
+
+# Bytes of the character that a byte begins; 0 for a continuation byte.
+WIDTHS = np.repeat([1, 0, 2, 3, 4], [0x80, 0x40, 0x20, 0x10, 0x10])
 
 
 @dataclass(frozen=True)
@@ -17,8 +23,8 @@ class Utf8Integrity:
     tokens: int
     whole_tokens: int
     unknown_tokens: int
-    characters: npt.NDArray[np.int64]
-    split_characters: npt.NDArray[np.int64]
+    characters: Integers
+    split_characters: Integers
 
     def __add__(self, other: Utf8Integrity) -> Utf8Integrity:
         return Utf8Integrity(
@@ -29,41 +35,52 @@ class Utf8Integrity:
             self.split_characters + other.split_characters,
         )
 
-    def whole_character_tokens(self) -> float:
-        """Tokens whose bytes are whole characters / tokens."""
-        return self.whole_tokens / self.tokens if self.tokens else math.nan
 
-    def unknown_share(self) -> float:
-        """Tokens that stand for no text of their own (unknown, special) / tokens."""
-        return self.unknown_tokens / self.tokens if self.tokens else math.nan
+@dataclass(frozen=True)
+class Share:
+    """A part of a whole that may be empty; `nothing` is what is said then."""
 
-    def split_share(self, width: int | None = None) -> float:
-        """Characters cut by a token edge / characters; of those `width` bytes wide, or of all. NaN if there
-        are none.
-        """
-        chosen = slice(None) if width is None else slice(width - 1, width)
-        characters = int(self.characters[chosen].sum())
-        return int(self.split_characters[chosen].sum()) / characters if characters else math.nan
+    part: int
+    whole: int
+    nothing: str = ""
+
+    @property
+    def value(self) -> float:
+        return self.part / self.whole if self.whole else math.nan
 
 
-def utf8_integrity(
-    ids: npt.NDArray[np.uint32], offsets: npt.NDArray[np.int64], token_bytes: Callable[[int], bytes | None]
-) -> Utf8Integrity:
-    """Share of tokens that are whole characters, and the characters cut in two or more, by their width in
-    bytes.
+def whole_character_tokens(found: Utf8Integrity) -> Share:
+    """Tokens whose bytes are whole characters / tokens."""
+    return Share(found.whole_tokens, found.tokens)
+
+
+def unknown_tokens(found: Utf8Integrity) -> Share:
+    """Tokens that stand for no text of their own (unknown, special) / tokens."""
+    return Share(found.unknown_tokens, found.tokens)
+
+
+def split_characters(found: Utf8Integrity, width: int | None = None) -> Share:
+    """Characters cut by a token edge / characters: all of them, or only those `width` bytes long."""
+    chosen = slice(None) if width is None else slice(width - 1, width)
+    split, characters = found.split_characters[chosen], found.characters[chosen]
+    return Share(int(split.sum()), int(characters.sum()), nothing="the text has no such characters")
+
+
+def utf8_integrity(ids: Ids, offsets: Integers, token_bytes: Callable[[int], bytes | None]) -> Utf8Integrity:
+    """Counts tokens that are whole characters, and characters that are cut, by their width in bytes.
 
     A character is cut where the token after the one that holds its first byte starts with a continuation byte
-    (10xxxxxx) in the same line; so what is needed of a token is how it starts and which characters begin in
-    it.
+    (10xxxxxx) in the same line. So all that is needed of a token is how it starts and which characters begin
+    in it.
     """
     types, index, counts = np.unique(ids, return_inverse=True, return_counts=True)
     pieces = [token_bytes(token) or b"" for token in types.tolist()]
-    whole = np.array([bool(piece) and _is_utf8(piece) for piece in pieces], dtype=bool)
+    whole = np.array([bool(piece) and is_utf8(piece) for piece in pieces], dtype=bool)
     known = np.array([bool(piece) for piece in pieces], dtype=bool)
     starts_inside = np.array([piece[:1] >= b"\x80" and piece[:1] < b"\xc0" for piece in pieces], dtype=bool)
     # All pieces in one array: which type every byte belongs to, and how wide a character it begins (0: none).
     owner = np.repeat(np.arange(len(pieces)), [len(piece) for piece in pieces])
-    width = _WIDTHS[np.frombuffer(b"".join(pieces), dtype=np.uint8)]
+    width = WIDTHS[np.frombuffer(b"".join(pieces), dtype=np.uint8)]
     begun = np.bincount(owner * 5 + width, minlength=5 * len(pieces)).reshape(-1, 5)[:, 1:]
     last_width = np.zeros(len(pieces), dtype=np.int64)
     last_width[owner[width > 0]] = width[width > 0]  # of several values for one type the last one stays
@@ -81,23 +98,7 @@ def utf8_integrity(
     )
 
 
-def round_trip(
-    lines: Sequence[str],
-    ids: npt.NDArray[np.uint32],
-    offsets: npt.NDArray[np.int64],
-    decode: Callable[[Sequence[int]], str | bytes],
-) -> npt.NDArray[np.bool_]:
-    """For every line whether decode(encode(line)) == line. The metric is the mean: 1.0 for a lossless
-    tokenizer.
-    """
-    same = np.zeros(len(lines), dtype=bool)
-    for number, line in enumerate(lines):
-        decoded = decode(ids[offsets[number] : offsets[number + 1]].tolist())
-        same[number] = decoded == (line.encode() if isinstance(decoded, bytes) else line)
-    return same
-
-
-def _is_utf8(piece: bytes) -> bool:
+def is_utf8(piece: bytes) -> bool:
     try:
         piece.decode()
     except UnicodeDecodeError:
@@ -105,5 +106,81 @@ def _is_utf8(piece: bytes) -> bool:
     return True
 
 
-# Bytes of the character that a byte begins; 0 for a continuation byte.
-_WIDTHS = np.repeat([1, 0, 2, 3, 4], [0x80, 0x40, 0x20, 0x10, 0x10])
+INTEGRITY: list[Metric[[Utf8Integrity], Share]] = [
+    Metric(
+        name="whole_character_tokens",
+        family="integrity",
+        function=whole_character_tokens,
+        unit="share",
+        better="higher",
+        title="tokens that are whole characters",
+        short_title="Tokens of whole characters",
+        over_languages=POOLED,
+        decimals=1,
+        percent=True,
+        main=True,
+        per_language=True,
+    ),
+    Metric(
+        name="unknown_tokens",
+        family="integrity",
+        function=unknown_tokens,
+        unit="share",
+        better="lower",
+        title="tokens that stand for no text of their own",
+        short_title="Unknown tokens",
+        over_languages=POOLED,
+        decimals=1,
+        percent=True,
+    ),
+    Metric(
+        name="split_characters",
+        family="integrity",
+        function=split_characters,
+        unit="share",
+        better="lower",
+        title="characters cut by a token edge",
+        short_title="Characters cut",
+        over_languages=POOLED,
+        decimals=1,
+        percent=True,
+        main=True,
+        per_language=True,
+    ),
+    Metric(
+        name="split_characters_2",
+        family="integrity",
+        function=partial(split_characters, width=2),
+        unit="share",
+        better="lower",
+        title="characters of 2 bytes cut by a token edge",
+        short_title="Characters cut (2 bytes)",
+        over_languages=POOLED,
+        decimals=1,
+        percent=True,
+    ),
+    Metric(
+        name="split_characters_3",
+        family="integrity",
+        function=partial(split_characters, width=3),
+        unit="share",
+        better="lower",
+        title="characters of 3 bytes cut by a token edge",
+        short_title="Characters cut (3 bytes)",
+        over_languages=POOLED,
+        decimals=1,
+        percent=True,
+    ),
+    Metric(
+        name="split_characters_4",
+        family="integrity",
+        function=partial(split_characters, width=4),
+        unit="share",
+        better="lower",
+        title="characters of 4 bytes cut by a token edge",
+        short_title="Characters cut (4 bytes)",
+        over_languages=POOLED,
+        decimals=1,
+        percent=True,
+    ),
+]

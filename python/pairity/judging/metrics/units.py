@@ -6,31 +6,29 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pairity.errors import PairityError
-
-Counts = npt.NDArray[np.int64]
+from pairity.judging.arrays import Integers
 
 
 @dataclass(frozen=True)
 class Units:
-    """Sizes of every line. `words` are cut by Hugging Face's `Whitespace`, `blank_words` by str.split()."""
+    """Sizes of every line. `words` are cut by Hugging Face's `Whitespace`, `split_words` by str.split()."""
 
-    bytes: Counts
-    chars: Counts
-    words: Counts
-    blank_words: Counts
+    bytes: Integers
+    chars: Integers
+    words: Integers
+    split_words: Integers
 
     def __len__(self) -> int:
         return len(self.bytes)
 
 
 def count_units(lines: list[str], language: str = "the text") -> Units:
-    """The sizes of `lines`.
+    r"""The sizes of `lines`.
 
-    Words follow the regular expression \\w+|[^\\w\\s]+ with Unicode's \\w, in which combining marks belong
-    to a word. Python's own \\w leaves them out and would cut every Hindi word in pieces, so the Hugging Face
+    Words follow the regular expression \w+|[^\w\s]+ with Unicode's \w, where combining marks belong to a
+    word. Python's own \w leaves them out and would cut every Hindi word to pieces, so the Hugging Face
     pre-tokenizer itself is used.
     """
     from tokenizers.pre_tokenizers import Whitespace

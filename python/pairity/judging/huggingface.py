@@ -1,0 +1,153 @@
+"""Tokenizers of `tokenizers` and `transformers`, ready to be judged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pairity.bpe.alphabet import to_bytes
+from pairity.errors import PairityError
+from pairity.extras import load_extra
+from pairity.judging.arrays import Ids, Integers
+from pairity.judging.protocol import Adapter, TokenizerLike, joined, plain
+from pairity.judging.sentencepiece import piece_bytes
+
+
+class HuggingFaceTokenizer(Adapter):
+    """A `tokenizers.Tokenizer`: byte-level BPE, BPE with byte fallback, Unigram, WordPiece, WordLevel."""
+
+    def __init__(self, tokenizer: Any, name: str) -> None:
+        super().__init__(name, int(tokenizer.get_vocab_size(with_added_tokens=True)))
+        # A copy: truncation and padding are settings of the object, and the caller's must stay as they are.
+        self._tokenizer = type(tokenizer).from_str(tokenizer.to_str())
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self._tokenizer.encode_special_tokens = True  # "<s>" inside a text is text
+        self._added = {
+            int(token): None if added.special else added.content.encode()
+            for token, added in self._tokenizer.get_added_tokens_decoder().items()
+        }
+        self._bytes_of = bytes_of_token(self._tokenizer)
+        self._unknown = unknown_token(self._tokenizer)
+
+    def encode_lines(self, lines: list[str]) -> tuple[Ids, Integers]:
+        return joined(e.ids for e in self._tokenizer.encode_batch(lines, add_special_tokens=False))
+
+    def decode(self, ids: Sequence[int]) -> str:
+        return str(self._tokenizer.decode(plain(ids), skip_special_tokens=False))
+
+    def token_bytes(self, token: int) -> bytes | None:
+        if token in self._added:
+            return self._added[token]
+        piece = self._tokenizer.id_to_token(token)
+        return None if piece is None or piece == self._unknown else self._bytes_of(piece)
+
+    def pretoken_counts(self, lines: list[str]) -> Integers | None:
+        pretokenizer, normalizer = self._tokenizer.pre_tokenizer, self._tokenizer.normalizer
+        if pretokenizer is None:
+            return None
+        normal = lines if normalizer is None else [normalizer.normalize_str(line) for line in lines]
+        return np.array([len(pretokenizer.pre_tokenize_str(line)) for line in normal], dtype=np.int64)
+
+
+class TransformersTokenizer(Adapter):
+    """A transformers tokenizer that is written in Python and so has no `tokenizers` object inside."""
+
+    def __init__(self, tokenizer: Any, name: str) -> None:
+        super().__init__(name, len(tokenizer))
+        self._tokenizer = tokenizer
+        self._special = {int(token) for token in tokenizer.all_special_ids}
+        self._bytes_of = piece_bytes
+        if type(tokenizer).__name__ == "ByT5Tokenizer":  # its tokens are the bytes, written as Latin-1
+            self._bytes_of = latin1_bytes
+        elif any(token.startswith("\u0120") for token in tokenizer.get_vocab()):
+            self._bytes_of = byte_level_bytes
+
+    def encode_lines(self, lines: list[str]) -> tuple[Ids, Integers]:
+        return joined(self._tokenizer.encode(line, add_special_tokens=False) for line in lines)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        text = self._tokenizer.decode(
+            plain(ids), skip_special_tokens=False, clean_up_tokenization_spaces=False
+        )
+        return str(text)
+
+    def token_bytes(self, token: int) -> bytes | None:
+        if token in self._special:
+            return None
+        piece = self._tokenizer.convert_ids_to_tokens(token)
+        return piece if isinstance(piece, bytes) else self._bytes_of(str(piece).removeprefix("##"))
+
+
+def open_tokenizer_json(path: Path, name: str) -> TokenizerLike:
+    import tokenizers
+
+    try:
+        tokenizer = tokenizers.Tokenizer.from_file(str(path))
+    except Exception as error:
+        raise PairityError(f"{path} is not a tokenizer.json that tokenizers can read: {error}") from error
+    return HuggingFaceTokenizer(tokenizer, name)
+
+
+def open_transformers(source: str, name: str, *, local: bool) -> TokenizerLike:
+    """A folder of transformers, or (not `local`) a name on the Hugging Face hub."""
+    transformers = load_extra("transformers", f"the tokenizer {source!r}")
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(source, local_files_only=local)
+    except Exception as error:
+        raise PairityError(f"transformers cannot open the tokenizer {source!r}: {error}") from error
+    return from_transformers(tokenizer, name)
+
+
+def from_transformers(tokenizer: Any, name: str) -> TokenizerLike:
+    inner = getattr(tokenizer, "backend_tokenizer", None)
+    if inner is not None:
+        return HuggingFaceTokenizer(inner, name)
+    return TransformersTokenizer(tokenizer, name)
+
+
+def bytes_of_token(tokenizer: Any) -> Callable[[str], bytes]:
+    """How this tokenizer writes bytes as token strings, read from its parts."""
+    parts = [part for part in (tokenizer.decoder, tokenizer.pre_tokenizer) if part is not None]
+    states = [json.loads(part.__getstate__()) for part in parts]
+    kinds = {kind for state in states for kind in kinds_in(state)}
+    if "ByteLevel" in kinds:
+        return byte_level_bytes
+    if "WordPiece" in kinds or type(tokenizer.model).__name__ == "WordPiece":
+        prefix = str(getattr(tokenizer.model, "continuing_subword_prefix", None) or "##")
+        return lambda piece: piece.removeprefix(prefix).encode()
+    return piece_bytes
+
+
+def kinds_in(state: Any) -> Iterable[str]:
+    """Every `type` named in the settings of a pre-tokenizer or decoder, however nested."""
+    if isinstance(state, dict):
+        if isinstance(state.get("type"), str):
+            yield state["type"]
+        for value in state.values():
+            yield from kinds_in(value)
+    elif isinstance(state, list):
+        for value in state:
+            yield from kinds_in(value)
+
+
+def unknown_token(tokenizer: Any) -> str | None:
+    if type(tokenizer.model).__name__ == "Unigram":
+        unknown = json.loads(tokenizer.to_str())["model"]["unk_id"]
+        return None if unknown is None else str(tokenizer.id_to_token(unknown))
+    return getattr(tokenizer.model, "unk_token", None)
+
+
+def byte_level_bytes(piece: str) -> bytes:
+    try:
+        return to_bytes(piece)
+    except KeyError:  # a token added as plain text
+        return piece.encode()
+
+
+def latin1_bytes(piece: str) -> bytes:
+    return piece.encode("latin-1")

@@ -1,0 +1,122 @@
+"""The gold words of MorphScore: word forms cut at their morpheme boundaries.
+
+read_morph("morph/")["eng_Latn"][0]     MorphWord("lighted", ("light", "ed"), frequency=1.0)
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from pairity.errors import PairityError
+from pairity.languages import by_name, is_known
+
+
+@dataclass(frozen=True)
+class MorphWord:
+    """A word form cut as [prefix] stem [suffix]: 1 to 3 parts."""
+
+    word: str
+    parts: tuple[str, ...]
+    frequency: float = 1.0
+
+
+def read_morph(
+    source: str | Path | Mapping[str, str | Path | Sequence[MorphWord]],
+) -> dict[str, list[MorphWord]]:
+    """Gold words per language, from a folder with one CSV or Parquet file per language, or from
+    `{language: file or words}`.
+
+    A file is named by code (`eng_Latn.csv`) or as MorphScore names it (`english_morph_data.csv`,
+    `english_data.csv`).
+    """
+    if isinstance(source, Mapping):
+        return {
+            language: read_morph_file(entry) if isinstance(entry, str | Path) else list(entry)
+            for language, entry in source.items()
+        }
+    folder = Path(source)
+    files = (
+        sorted(path for path in folder.glob("*") if path.suffix in {".csv", ".parquet"})
+        if folder.is_dir()
+        else []
+    )
+    if not files:
+        raise PairityError(
+            f"no MorphScore data in {folder}: it needs a folder with one .csv or .parquet per language."
+        )
+    words: dict[str, list[MorphWord]] = {}
+    for path in files:
+        language = language_of(path)
+        if language in words:
+            raise PairityError(f"{path}: there is already a file for {language!r}. Keep one of the two.")
+        words[language] = read_morph_file(path)
+    return words
+
+
+def read_morph_file(path: str | Path) -> list[MorphWord]:
+    """The gold words of one file.
+
+    v1   full_word, pt1, rest
+    v2   wordform, stem, preceding_part, following_part; also word_freq_norm, word_freq or frequency
+
+    Rows whose parts do not make up the word are left out.
+    """
+    path = Path(path)
+    rows = morph_rows(path)
+    columns = set(rows[0]) if rows else set()
+    if {"full_word", "pt1", "rest"} <= columns:
+        form, parts = "full_word", ["pt1", "rest"]
+    elif {"wordform", "stem", "preceding_part", "following_part"} <= columns:
+        form, parts = "wordform", ["preceding_part", "stem", "following_part"]
+    else:
+        raise PairityError(
+            f"{path}: this is not MorphScore data. It needs the columns full_word, pt1, rest (v1) or wordform, stem, "
+            f"preceding_part, following_part (v2); it has {', '.join(sorted(columns)) or 'no rows'}."
+        )
+    weight = next((name for name in ("word_freq_norm", "word_freq", "frequency") if name in columns), None)
+    words = []
+    for row in rows:
+        word, cut = row[form].strip(), tuple(row[part].strip() for part in parts if row[part].strip())
+        # v2 keeps stems in lower case: the lengths are what counts.
+        if word and "".join(cut).lower() == word.lower() and len("".join(cut).encode()) == len(word.encode()):
+            words.append(MorphWord(word, cut, frequency_of(path, row[weight]) if weight else 1.0))
+    if not words:
+        raise PairityError(f"{path}: no row whose parts make up its word.")
+    return words
+
+
+def morph_rows(path: Path) -> list[dict[str, str]]:
+    if path.suffix == ".parquet":
+        table: list[dict[str, object]] = pq.read_table(path).to_pylist()
+        return [{key: "" if value is None else str(value) for key, value in row.items()} for row in table]
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return [
+            {key: value or "" for key, value in row.items() if key is not None}
+            for row in csv.DictReader(file)
+        ]
+
+
+def frequency_of(path: Path, text: str) -> float:
+    try:
+        value = float(text) if text else 0.0
+    except ValueError as error:
+        raise PairityError(f"{path}: the word frequency {text!r} is not a number.") from error
+    if not math.isfinite(value) or value < 0:
+        raise PairityError(f"{path}: the word frequency {text!r} is not a number of 0 or more.")
+    return value
+
+
+def language_of(path: Path) -> str:
+    stem = path.stem.removesuffix("_data").removesuffix("_morph")
+    code = stem if is_known(stem) or "_" in stem else by_name(stem.replace("_", " "))
+    if code is None:
+        raise PairityError(
+            f"{path}: which language is this? Name the file by its code, such as eng_Latn{path.suffix}."
+        )
+    return code

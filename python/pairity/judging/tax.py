@@ -1,0 +1,77 @@
+"""What the same content costs in each language, given the price of a token."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from pairity.errors import PairityError
+from pairity.judging.evaluation import evaluate
+from pairity.judging.scores import Scores
+from pairity.languages import language as facts
+
+TAX = pa.schema(
+    [
+        ("tokenizer", pa.string()),
+        ("language", pa.string()),
+        ("name", pa.string()),
+        ("tokens_per_line", pa.float64()),
+        ("premium", pa.float64()),
+        ("low", pa.float64()),
+        ("high", pa.float64()),
+        ("price", pa.float64()),
+        ("extra", pa.float64()),
+    ]
+)
+
+
+def tax(
+    scores: Any,
+    price_per_million: float | Mapping[str, float],
+    *,
+    data: Any = None,
+    reference: str = "eng_Latn",
+) -> pa.Table:
+    """The price, in each language, of content that takes a million tokens in the reference language.
+
+    scores             Scores, or tokenizers together with parallel `data`
+    price_per_million  of tokens: one price, or {tokenizer: price}
+
+    One row per tokenizer and language: `price` = price per million tokens * premium; `extra` is what is paid
+    on top of the reference language's price.
+    """
+    if not isinstance(scores, Scores):
+        if data is None:
+            raise PairityError("the tax of a tokenizer needs parallel text to measure it on: give data=...")
+        scores = evaluate(scores, data, metrics=["cost", "premium"], reference=reference)
+    rows = []
+    for tokenizer in scores.tokenizers:
+        price = price_per_million[tokenizer] if isinstance(price_per_million, Mapping) else price_per_million
+        if not math.isfinite(price) or price < 0:
+            raise PairityError(f"the price of {tokenizer!r} must be a number of 0 or more, got {price}.")
+        costs = scores.costs(tokenizer)
+        premiums = scores.select(tokenizer, "premium", per_language=True).to_pylist()
+        if not premiums:
+            raise PairityError(
+                f"no token premium for {tokenizer!r}: there is no reference language or no parallel text. "
+                "Evaluate with reference=LANGUAGE."
+            )
+        for row in premiums:
+            if row["value"] is not None:
+                rows.append(
+                    {
+                        "tokenizer": tokenizer,
+                        "language": row["language"],
+                        "name": facts(row["language"]).name,
+                        "tokens_per_line": costs[row["language"]],
+                        "premium": row["value"],
+                        "low": row["low"],
+                        "high": row["high"],
+                        "price": price * row["value"],
+                        "extra": price * (row["value"] - 1),
+                    }
+                )
+    return pa.Table.from_pylist(rows, schema=TAX)

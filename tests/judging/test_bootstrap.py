@@ -1,0 +1,51 @@
+"""The resampled lines: the same for all, whatever the size of a block."""
+
+import math
+
+import numpy as np
+import pytest
+
+from pairity.errors import PairityError
+from pairity.judging.metrics import bootstrap
+from pairity.judging.metrics.bootstrap import Bootstrap, interval
+
+
+def test_bootstrap_sums_against_a_plain_loop() -> None:
+    columns = np.random.default_rng(1).integers(0, 50, (13, 3)).astype(float)
+    found = Bootstrap(20, seed=7).sums(columns)
+    assert found.shape == (21, 3)
+    assert found[0].tolist() == columns.sum(axis=0).tolist()
+    draws = np.random.default_rng([7, 0])
+    for row in found[1:]:
+        lines = draws.integers(13, size=13).tolist()
+        assert row.tolist() == [sum(columns[line, c] for line in lines) for c in range(3)]
+
+
+def test_bootstrap_is_the_same_for_every_block_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = np.arange(40.0).reshape(20, 2)
+    whole = Bootstrap(50, seed=3).sums(columns)
+    monkeypatch.setattr(bootstrap, "BLOCK_BYTES", 20 * 8 * 3)
+    drawing = Bootstrap(50, seed=3)
+    assert np.array_equal(drawing.sums(columns), whole)
+    assert np.array_equal(drawing.sums(columns), whole)  # a second call sees the same lines
+    assert not np.array_equal(drawing.sums(columns, stream=1)[1:], whole[1:])
+
+
+def test_interval_of_a_mean_matches_the_normal_approximation() -> None:
+    values = np.random.default_rng(0).normal(100, 10, 2000)
+    sums = Bootstrap(2000, seed=0).sums(np.stack([values, np.ones(2000)], axis=1))
+    value, low, high = interval(sums[:, 0] / sums[:, 1])
+    error = values.std() / math.sqrt(2000)
+    assert float(value) == pytest.approx(values.mean())
+    assert [float(low), float(high)] == pytest.approx(
+        [value - 1.96 * error, value + 1.96 * error], abs=0.1 * error
+    )
+
+
+def test_no_resamples_no_interval() -> None:
+    value, low, high = interval(Bootstrap(0, seed=0).sums(np.ones((4, 1))))
+    assert value.tolist() == [4]
+    assert np.isnan(low).all()
+    assert np.isnan(high).all()
+    with pytest.raises(PairityError, match="resamples must be 0 \\(no intervals\\) or more, got -1"):
+        Bootstrap(-1, seed=0)

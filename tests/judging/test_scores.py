@@ -1,0 +1,105 @@
+"""Scores once they are there: saved, loaded, asked, priced."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from chunk_tokenizers import TEXTS, Chunks, plain_costs, scores_of
+from pairity.errors import PairityError
+from pairity.judging.evaluation import LeakWarning
+from pairity.judging.scores import Overview, Scores
+from pairity.judging.tax import tax
+
+COLUMNS = ["tokenizer", "language", "metric", "value", "low", "high", "aggregation", "unit", "n", "note"]
+
+
+def test_scores_survive_saving(tmp_path: Path) -> None:
+    with pytest.warns(LeakWarning):
+        scores = scores_of({"a/b=c": Chunks(3, dev=TEXTS["eng_Latn"]), "two": Chunks(2)})
+    folder = tmp_path / "deep" / "scores"
+    scores.save(folder)
+    scores.save(folder)  # a second time over the first
+    again = Scores.load(folder)
+    assert again.table.equals(scores.table)
+    assert again.differences.equals(scores.differences)
+    assert again.groups.equals(scores.groups)
+    assert again.leaks == scores.leaks
+    assert again.meta == scores.meta
+    assert again.tokenizers == scores.tokenizers
+    for tokenizer in scores.tokenizers:
+        for language in scores.languages:
+            assert np.array_equal(again.lengths[tokenizer][language], scores.lengths[tokenizer][language])
+    names = {path.name for path in folder.iterdir()}
+    tables = {f"{name}.{kind}" for name in ("scores", "differences", "groups") for kind in ("csv", "parquet")}
+    assert names == tables | {"lengths.npz", "scores.json"}
+    header = (folder / "scores.csv").read_text(encoding="utf-8").splitlines()[0]
+    assert header.replace('"', "").split(",") == COLUMNS
+
+
+def test_damaged_scores_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(PairityError, match=r"no scores in .*: there is no scores\.json"):
+        Scores.load(tmp_path)
+    scores_of().save(tmp_path)
+    (tmp_path / "lengths.npz").unlink()
+    with pytest.raises(PairityError, match=r"damaged \(.*lengths\.npz"):
+        Scores.load(tmp_path)
+    scores_of().save(tmp_path)
+    content = json.loads((tmp_path / "scores.json").read_text())
+    del content["lengths"]
+    (tmp_path / "scores.json").write_text(json.dumps(content))
+    with pytest.raises(PairityError, match=r"damaged \('lengths'\)"):
+        Scores.load(tmp_path)
+
+
+def test_the_overview_has_one_row_per_tokenizer() -> None:
+    scores = scores_of()
+    assert scores.overview() == [
+        Overview(
+            tokenizer=name,
+            gini=scores.interval(name, "gini"),
+            compression_rate=scores.value(name, "compression_rate_line"),
+            worst_best=scores.value(name, "worst_best"),
+            worst_language=max(plain_costs(size), key=plain_costs(size).__getitem__),
+        )
+        for name, size in (("three", 3), ("two", 2))
+    ]
+    assert scores.overview()[0].gini is not None
+    few = scores_of({"three": Chunks(3)}, metrics=["compression_rate_byte"]).overview()
+    assert few == [Overview("three", None, None, None, None)]
+    alone = scores_of({"three": Chunks(3)}, {"eng_Latn": TEXTS["eng_Latn"]}).overview()
+    assert (alone[0].gini, alone[0].worst_best, alone[0].worst_language) == (None, None, "eng_Latn")
+
+
+def test_asking_for_a_row_that_is_not_there() -> None:
+    with pytest.raises(PairityError, match="no 'gini' of 'four' over all languages"):
+        scores_of().value("four", "gini")
+
+
+def test_tax_is_the_price_of_the_same_content() -> None:
+    costs = plain_costs(3)
+    table = tax(scores_of({"three": Chunks(3)}), price_per_million=2.0).to_pylist()
+    assert [r["language"] for r in table] == list(TEXTS)
+    for r in table:
+        premium = costs[r["language"]] / costs["eng_Latn"]
+        assert r["tokens_per_line"] == pytest.approx(costs[r["language"]])
+        assert r["price"] == pytest.approx(2 * premium)
+        assert r["extra"] == pytest.approx(2 * premium - 2)
+        assert r["low"] <= r["premium"] <= r["high"]
+    assert table[1]["name"] == "Greek"
+    assert tax(Chunks(3), 2.0, data=TEXTS).num_rows == 3
+    both = tax(scores_of(), {"three": 1.0, "two": 4.0}).to_pylist()
+    assert [r["price"] for r in both if r["language"] == "eng_Latn"] == [1.0, 4.0]
+
+
+def test_tax_needs_a_reference_parallel_text_and_a_price() -> None:
+    with pytest.raises(PairityError, match="needs parallel text to measure it on: give data="):
+        tax(Chunks(3), 2.0)
+    with pytest.raises(PairityError, match="no token premium for 'three'"):
+        tax(scores_of(reference=None), 2.0)
+    for price in (-1.0, float("nan")):
+        with pytest.raises(
+            PairityError, match=r"the price of 'three' must be a number of 0 or more, got (-1\.0|nan)"
+        ):
+            tax(scores_of(), price)
