@@ -370,7 +370,8 @@ def test_damaged_folders_are_refused(tmp_path):
     settings_file = tmp_path / "out" / "pairity.json"
     saved = json.loads(settings_file.read_text())
     for change, message in (
-        ({"pattern": r"\S+|\s+"}, "different patterns"),
+        ({"pattern": r"\S+|\s+"}, "do not match its digest"),
+        ({"pattern": r"\S+|\s+", "format": 1}, "different patterns"),  # the first format had no digests
         ({"format": 99}, "Upgrade pairity"),
         ({"record": None, "format": "1"}, "damaged"),
     ):

@@ -6,12 +6,20 @@ A manifest is a JSON file that is written last and holds the digests of the othe
 """
 
 import hashlib
+import io
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from pairity.errors import PairityError
+
+
+def in_memory(write: Callable[[BinaryIO], object]) -> bytes:
+    """What a function would write into a file: a digest is over bytes."""
+    buffer = io.BytesIO()
+    write(buffer)
+    return buffer.getvalue()
 
 
 def digest(data: bytes) -> str:

@@ -1,6 +1,5 @@
 """A tokenizer on disk: the folder that `save` writes and `load` reads."""
 
-import io
 import time
 from dataclasses import replace
 from importlib import metadata
@@ -10,7 +9,7 @@ from typing import Any
 from pairity import _core
 from pairity.bpe.model import BpeModel
 from pairity.errors import PairityError
-from pairity.files.digests import check_manifest, read_checked, sealed
+from pairity.files.digests import check_manifest, in_memory, read_checked, sealed
 from pairity.files.locks import is_being_written, locked
 from pairity.files.places import check_folder
 from pairity.files.writing import write_folder
@@ -29,21 +28,15 @@ def save(
     model: BpeModel, path: Path, *, force: bool, roles: transformers.Roles, chat_template: str | None
 ) -> None:
     """Write the folder as a whole. pairity.json is written last and has the digests of the other files."""
+    import pyarrow.parquet as pq
+
     files = transformers.files(model, roles=roles, chat_template=chat_template) | merges_txt.files(model)
     if model.trace is not None:
-        files[TRACE] = table_bytes(model.trace)
-    files[SETTINGS] = as_json(sealed(settings_of(model), files))
+        files[TRACE] = in_memory(lambda file: pq.write_table(model.trace, file, compression="zstd"))
+    files[SETTINGS] = as_json(sealed(parse_json(as_json(settings_of(model)), path / SETTINGS), files))
     check_folder(path, OF_THE_FOLDER, what="a tokenizer", force=force)
     with locked(path):
         write_folder(path, files, obsolete=(TRACE,))
-
-
-def table_bytes(table: Any) -> bytes:
-    import pyarrow.parquet as pq
-
-    buffer = io.BytesIO()
-    pq.write_table(table, buffer, compression="zstd")
-    return buffer.getvalue()
 
 
 def load(path: Path) -> BpeModel:
