@@ -265,7 +265,7 @@ def _sequence(*steps: dict) -> dict:
         ("model.merges.0", "a b c", "not a pair"),
         ("model.merges.3", ["<pad>", "a"], "'<pad>', is not a token"),
         ("model.merges.0", ["Ġ", "¡"], "'Ġ¡', which it makes, is not a token"),
-        ("model.merges.0", 7, "damaged"),
+        ("model.merges.0", 7, "not a pair of tokens"),
         ("model.vocab.!", 5, "id 5 is given to"),
         ("model.vocab.new", 9999, "ids below 10000 name no token"),
         ("model.vocab.日本", 1759, "not written in the byte-level alphabet"),

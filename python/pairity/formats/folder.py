@@ -6,8 +6,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pairity import _core
-from pairity.bpe.model import BpeModel
+from pairity.bpe.model import BpeModel, Merges
 from pairity.errors import PairityError
 from pairity.files.digests import check_manifest, in_memory, read_checked, sealed
 from pairity.files.locks import is_being_written, locked
@@ -15,11 +17,21 @@ from pairity.files.places import check_folder
 from pairity.files.writing import write_folder
 from pairity.formats import merges_txt, tokenizer_json, transformers
 from pairity.formats.oniguruma import for_oniguruma, from_oniguruma
-from pairity.formats.tokenizer_json import as_json, parse_json, read_json
+from pairity.formats.tokenizer_json import as_json, of_type, parse_json, read_json, unreadable
 
 FORMAT = 2
 SETTINGS = "pairity.json"
 TRACE = "trace.parquet"
+TRACE_KINDS = {
+    "step": "int",
+    "language": "string",
+    "left": "binary",
+    "right": "binary",
+    "count": "int",
+    "vocab_size": "int",
+    "cost": "double",
+}
+"""Column of a trace, up to a colon -> the Arrow types that it may have."""
 OF_THE_FOLDER = ("tokenizer.json",)
 """What a folder holds that has a tokenizer already."""
 
@@ -61,15 +73,18 @@ def load_folder(folder: Path) -> BpeModel:
     settings = read_json(settings_file)
     try:
         check_format(settings)
-        if settings["format"] == 1:  # before files had digests
+        if settings["format"] == 1 and "digest" not in settings:  # before files had digests
             tokenizer = (folder / "tokenizer.json").read_bytes()
             trace = (folder / TRACE).read_bytes() if (folder / TRACE).exists() else None
         else:
             check_manifest(settings, settings_file)
             tokenizer = read_checked(folder, "tokenizer.json", settings)
             trace = read_checked(folder, TRACE, settings) if TRACE in settings["files"] else None
+        check_record(settings["record"])
         return restore(parse_json(tokenizer, folder / "tokenizer.json"), settings, read_trace(trace, folder))
-    except (KeyError, TypeError, AttributeError) as error:
+    except OSError as error:
+        raise unreadable(Path(error.filename or folder), error) from None
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise PairityError(f"{settings_file} is damaged: {type(error).__name__} {error}.") from None
 
 
@@ -80,15 +95,37 @@ def read_trace(data: bytes | None, folder: Path) -> Any:
     import pyarrow.parquet as pq
 
     try:
-        return pq.read_table(pa.BufferReader(data))
-    except (OSError, pa.ArrowException) as error:
+        table = pq.read_table(pa.BufferReader(data))
+    except (OSError, ValueError, KeyError, pa.ArrowException) as error:
         raise PairityError(
             f"{folder / TRACE} is damaged ({error}). Remove it, or save the tokenizer again."
         ) from error
+    kinds = {name: TRACE_KINDS[name.partition(":")[0]] for name in table.column_names if is_of_a_trace(name)}
+    for name, kind in kinds.items():
+        if table.column_names.count(name) > 1 or not str(table[name].type).startswith(kind):
+            raise PairityError(
+                f"{folder / TRACE} is not a trace of training: its column {name!r} is not {kind}. Remove it, or save "
+                "the tokenizer again."
+            )
+    return table
+
+
+def is_of_a_trace(name: str) -> bool:
+    return name.partition(":")[0] in TRACE_KINDS
+
+
+def check_record(record: Any) -> None:
+    """What others rely on: a dict, with the digests of all text that steered the training."""
+    of_type(dict, record, "the record")
+    for language, text in of_type(dict, record.get("languages", {}), "the languages").items():
+        for split in ("train", "dev"):
+            if split in of_type(dict, text, f"what is said about {language!r}"):
+                of_type(dict, text[split], f"the {split} text of {language!r}")
+                of_type(str, text[split]["digest"], f"the digest of the {split} text of {language!r}")
 
 
 def check_format(settings: dict[str, Any]) -> None:
-    if settings["format"] > FORMAT:
+    if of_type(int, settings["format"], "the format in pairity.json") > FORMAT:
         raise PairityError(
             f"the tokenizer was saved by pairity {settings['versions']['pairity']}, in a format that is "
             "newer than this version can read. Upgrade pairity."
@@ -96,7 +133,11 @@ def check_format(settings: dict[str, Any]) -> None:
 
 
 def restore(contents: dict[str, Any], settings: dict[str, Any], trace: Any) -> BpeModel:
-    model = tokenizer_json.read(contents, allow_holes=True, record=settings["record"], trace=trace)
+    repeats = of_type(list, settings.get("repeats", []), "the repeated merges")
+    others = {"record": settings["record"], "trace": trace}
+    model = tokenizer_json.read(contents, allow_holes=True, **({} if repeats else others))
+    if repeats:
+        model = replace(model, merges=with_repeats(model.merges, repeats), **others)
     # Hugging Face may have been given another spelling of the pattern; ours is the one in the settings.
     pattern = settings["pattern"]
     theirs = None if pattern is None else from_oniguruma(for_oniguruma(pattern))
@@ -107,7 +148,20 @@ def restore(contents: dict[str, Any], settings: dict[str, Any], trace: Any) -> B
     return model if pattern == theirs else replace(model, cut=replace(model.cut, pattern=pattern))
 
 
+def with_repeats(merges: Merges, repeats: list[Any]) -> Merges:
+    """The merges as they were learned: tokenizer.json has only the first of equal pairs."""
+    rows = merges.tolist()
+    for rank, *row in repeats:
+        rows.insert(rank, row)
+    found = np.array(rows)
+    first = {(left, right): rank for rank, (left, right, _) in reversed(list(enumerate(rows)))}
+    if not np.array_equal(found[sorted(first.values())], merges):
+        raise PairityError(f"{SETTINGS} is damaged: it repeats merges that tokenizer.json does not have.")
+    return found
+
+
 def settings_of(model: BpeModel) -> dict[str, Any]:
+    repeats = [[rank, *model.merges[rank].tolist()] for rank in model.repeats()]
     return {
         "format": FORMAT,
         "pretokenizer": model.cut.name,
@@ -118,4 +172,5 @@ def settings_of(model: BpeModel) -> dict[str, Any]:
         "merges": len(model.merges),
         "versions": {"pairity": metadata.version("pairity"), "unicode": _core.UNICODE_VERSION},
         "record": model.record,
+        **({"repeats": repeats} if repeats else {}),
     }
