@@ -18,7 +18,7 @@ from pairity.counts.tables import from_table, rows_by_language
 from pairity.counts.values import MAX_COUNT, Array, LanguageCounts, Split, check_split, refuse_sum
 from pairity.errors import PairityError
 from pairity.files.writing import write_file
-from pairity.text.inputs import COUNTS_COLUMNS
+from pairity.text.inputs import COUNTS_COLUMNS, PARQUET_DAMAGE, refuse_broken
 from pairity.text.pretokenizers import Pretokenization
 
 FORMAT = 1
@@ -112,8 +112,8 @@ def read(path: Path, stated: Pretokenization | None, split: Split | None) -> Sto
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
             table = file.read(columns=list(COUNTS_COLUMNS))
             stored = (file.schema_arrow.metadata or {}).get(METADATA_KEY)
-    except (OSError, pa.ArrowException) as error:
-        raise PairityError(f"{path}: broken Parquet file ({error}). Make or fetch it again.") from error
+    except PARQUET_DAMAGE as error:
+        refuse_broken(path, "Parquet", error)
     if stored is None:
         if stated is None:
             raise PairityError(
@@ -129,6 +129,8 @@ def read(path: Path, stated: Pretokenization | None, split: Split | None) -> Sto
                 "pip install -U pairity."
             )
         cut = metadata["pretokenization"]
+        if not isinstance(cut["pattern"], str | None):
+            raise ValueError(f"the pattern is {cut['pattern']!r}")
         made_with = Pretokenization(cut["pattern"], cut["normalize"], cut["unicode"])
         if cut["hash"] != made_with.hash:
             raise ValueError("the hash is not that of the pattern")
@@ -136,7 +138,7 @@ def read(path: Path, stated: Pretokenization | None, split: Split | None) -> Sto
         languages = with_sizes(rows_by_language(table, str(path)), metadata["languages"], path)
     except PairityError:
         raise
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         raise PairityError(f"{path}: its metadata is broken ({error!r}). Count again.") from error
     check_same(str(path), made_with, stated or made_with, stored_split, split or stored_split)
     return Stored(languages, made_with, stored_split)

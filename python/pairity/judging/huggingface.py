@@ -21,7 +21,7 @@ class HuggingFaceTokenizer(Adapter):
     """A `tokenizers.Tokenizer`: byte-level BPE, BPE with byte fallback, Unigram, WordPiece, WordLevel."""
 
     def __init__(self, tokenizer: Any, name: str) -> None:
-        super().__init__(name, int(tokenizer.get_vocab_size(with_added_tokens=True)))
+        super().__init__(name, 1 + max(tokenizer.get_vocab(with_added_tokens=True).values(), default=-1))
         # A copy: truncation and padding are settings of the object, and the caller's must stay as they are.
         self._tokenizer = type(tokenizer).from_str(tokenizer.to_str())
         self._tokenizer.no_truncation()
@@ -58,7 +58,7 @@ class TransformersTokenizer(Adapter):
     """A transformers tokenizer that is written in Python and so has no `tokenizers` object inside."""
 
     def __init__(self, tokenizer: Any, name: str) -> None:
-        super().__init__(name, len(tokenizer))
+        super().__init__(name, 1 + max(tokenizer.get_vocab().values(), default=-1))
         self._tokenizer = tokenizer
         self._special = {int(token) for token in tokenizer.all_special_ids}
         self._bytes_of = piece_bytes

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import io
 import json
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -28,6 +27,7 @@ from pairity.files.digests import check_manifest, in_memory, read_checked, seale
 from pairity.files.locks import locked
 from pairity.files.places import check_folder
 from pairity.files.writing import write_folder
+from pairity.formats.tokenizer_json import of_type, read_json
 from pairity.judging.arrays import Integers
 from pairity.judging.metrics.fairness import lorenz, worst_language
 
@@ -37,11 +37,6 @@ LEAK = "evaluated on the text that steered it"
 FORMAT = 2
 OF_THE_FOLDER = ("scores.json",)
 """What a folder holds that has scores already."""
-
-DAMAGE = (
-    OSError, KeyError, ValueError, TypeError, AttributeError, RecursionError, pa.ArrowException, zipfile.BadZipFile
-)  # fmt: skip
-"""What reading a damaged file may raise."""
 
 VALUES = [
     ("metric", pa.string()),
@@ -212,24 +207,55 @@ class Scores:
             raise PairityError(
                 f"no scores in {folder}: there is no scores.json. Make them with `pairity eval -o {folder}`."
             )
+        content = read_json(folder / "scores.json")
         try:
-            content = json.loads((folder / "scores.json").read_bytes())
-            if content["format"] > 1:  # the first format had no digests
-                check_manifest(content, folder / "scores.json")
-            read = partial(read_file, folder, content)
-            tables = [pq.read_table(read(f"{name}.parquet")) for name in ("scores", "differences", "groups")]
+            has_digests = check_format(content, folder)
+            read = partial(read_file, folder, content if has_digests else None)
+            kinds = {"scores": TABLE, "differences": DIFFERENCES, "groups": GROUPS}
+            tables = [read_table(read(f"{name}.parquet"), name, schema) for name, schema in kinds.items()]
             lengths: dict[str, dict[str, Integers]] = {}
             with np.load(read("lengths.npz"), allow_pickle=False) as arrays:
                 for index, (tokenizer, language) in enumerate(content["lengths"]):
-                    lengths.setdefault(tokenizer, {})[language] = arrays[f"lengths_{index}"]
-            return cls(tables[0], tables[1], tables[2], lengths, content["leaks"], content["meta"])
+                    lengths.setdefault(tokenizer, {})[language] = check_lengths(arrays[f"lengths_{index}"])
+            leaks = of_type(dict, content["leaks"], "the leaks")
+            for name, languages in leaks.items():
+                of_type(list, languages, f"the leaks of {name!r}")
+            meta = of_type(dict, content["meta"], "the settings")
+            of_type(list, meta.get("warnings", []), "the warnings")
+            return cls(tables[0], tables[1], tables[2], lengths, leaks, meta)
         except PairityError:
             raise
-        except DAMAGE as error:
+        except Exception as error:  # numpy, zipfile, zlib and Arrow each have their own
             raise PairityError(f"the scores in {folder} are damaged ({error!r}). Make them again.") from error
 
 
-def read_file(folder: Path, content: Mapping[str, Any], name: str) -> io.BytesIO:
+def check_format(content: Mapping[str, Any], folder: Path) -> bool:
+    """Whether the scores have digests, which then fit; the first format had none."""
+    if of_type(int, content["format"], "the format in scores.json") > FORMAT:
+        raise PairityError(
+            f"the scores in {folder} have format {content['format']}, and this pairity reads up to {FORMAT}: "
+            "pip install -U pairity."
+        )
+    has_digests = content["format"] != 1 or "digest" in content
+    if has_digests:
+        check_manifest(content, folder / "scores.json")
+    return has_digests
+
+
+def read_file(folder: Path, manifest: Mapping[str, Any] | None, name: str) -> io.BytesIO:
     """A file of the folder, checked against its digest where there is one."""
-    whole = content["format"] > 1
-    return io.BytesIO(read_checked(folder, name, content) if whole else (folder / name).read_bytes())
+    data = (folder / name).read_bytes() if manifest is None else read_checked(folder, name, manifest)
+    return io.BytesIO(data)
+
+
+def read_table(file: io.BytesIO, name: str, schema: pa.Schema) -> pa.Table:
+    table = pq.read_table(file)
+    if not table.schema.equals(schema):
+        raise ValueError(f"{name}.parquet has other columns than the {name} of an evaluation")
+    return table
+
+
+def check_lengths(lengths: Any) -> Integers:
+    if not isinstance(lengths, np.ndarray) or lengths.ndim != 1 or lengths.dtype.kind not in "iu":
+        raise ValueError("lengths.npz holds something else than lengths of lines")
+    return lengths

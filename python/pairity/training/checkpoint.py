@@ -18,6 +18,7 @@ from pairity.files.writing import write_file
 from pairity.training.engine import Exhausted, Steps
 
 COLUMNS = ["left", "right", "served", "count"]
+TYPES = [pa.uint32(), pa.uint32(), pa.int32(), pa.uint64()]
 FINGERPRINT = b"pairity fingerprint"
 EXHAUSTED = b"pairity exhausted"
 DIGEST = b"pairity digest"
@@ -53,9 +54,11 @@ class Checkpoint:
             data = self.path.read_bytes()
         except FileNotFoundError:
             return None
+        except OSError as error:
+            raise PairityError(f"cannot read {self.path}: {error.strerror or error}.") from error
         try:
             steps, exhausted, metadata = parse(data)
-        except (pa.ArrowException, OSError, KeyError, ValueError, TypeError, RecursionError) as error:
+        except Exception as error:  # Arrow and JSON each have several
             raise PairityError(f"{self.path} is damaged ({error}): delete it to start over.") from error
         if metadata.get(DIGEST) != digest_of(steps, exhausted).encode():
             raise PairityError(
@@ -73,6 +76,8 @@ def parse(data: bytes) -> tuple[Steps, Exhausted, dict[bytes, bytes]]:
     import pyarrow.parquet as pq
 
     table = pq.read_table(pa.BufferReader(data))
+    if table.schema.types != TYPES or any(column.null_count for column in table.columns):
+        raise ValueError("its columns are not those of a checkpoint")
     metadata = table.schema.metadata or {}
     exhausted = [(language, step) for language, step in json.loads(metadata[EXHAUSTED])]
     return Steps.of([table[name].to_numpy() for name in COLUMNS]), exhausted, metadata
