@@ -80,7 +80,7 @@ def load_folder(folder: Path) -> BpeModel:
             check_manifest(settings, settings_file)
             tokenizer = read_checked(folder, "tokenizer.json", settings)
             trace = read_checked(folder, TRACE, settings) if TRACE in settings["files"] else None
-        check_record(settings["record"])
+        of_type(dict, settings["record"], "the record in pairity.json")
         return restore(parse_json(tokenizer, folder / "tokenizer.json"), settings, read_trace(trace, folder))
     except OSError as error:
         raise unreadable(Path(error.filename or folder), error) from None
@@ -112,16 +112,6 @@ def read_trace(data: bytes | None, folder: Path) -> Any:
 
 def is_of_a_trace(name: str) -> bool:
     return name.partition(":")[0] in TRACE_KINDS
-
-
-def check_record(record: Any) -> None:
-    """What others rely on: a dict, with the digests of all text that steered the training."""
-    of_type(dict, record, "the record")
-    for language, text in of_type(dict, record.get("languages", {}), "the languages").items():
-        for split in ("train", "dev"):
-            if split in of_type(dict, text, f"what is said about {language!r}"):
-                of_type(dict, text[split], f"the {split} text of {language!r}")
-                of_type(str, text[split]["digest"], f"the digest of the {split} text of {language!r}")
 
 
 def check_format(settings: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ the reason: a tokenizer that gives other ids without a word is worse than none.
 
 import json
 import os
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,7 +17,7 @@ import numpy.typing as npt
 from pairity import _core
 from pairity.bpe.alphabet import to_bytes, to_text
 from pairity.bpe.model import BpeModel
-from pairity.errors import PairityError
+from pairity.errors import PairityError, PairityWarning, listed
 from pairity.formats.oniguruma import for_oniguruma, from_oniguruma
 from pairity.text.pretokenizers import Pretokenization, is_preset
 
@@ -68,6 +69,13 @@ def last_ranks(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def write(model: BpeModel) -> dict[str, Any]:
     """The contents of tokenizer.json."""
+    if others := [name for names in names_by_id(model.special_tokens).values() for name in names[1:]]:
+        warnings.warn(
+            f"in Hugging Face's library an id has one name, so special tokens that share theirs are plain text "
+            f"there: {listed(others)}.",
+            PairityWarning,
+            stacklevel=2,
+        )
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
     pre_tokenizer: dict[str, Any] = byte_level
     if model.cut.pattern is not None:
