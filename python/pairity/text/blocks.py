@@ -157,7 +157,7 @@ def parquet_blocks(file: TextFile, text_column: str) -> Iterator[tuple[int, Bloc
                 )
             rows = parquet.metadata.num_rows
             for batch in parquet.iter_batches(
-                rows_per_block(parquet, text_column), columns=[text_column], use_threads=False
+                rows_per_block(parquet), columns=[text_column], use_threads=False
             ):
                 column = batch.column(0)
                 if pa.types.is_dictionary(column.type):
@@ -176,13 +176,13 @@ def parquet_blocks(file: TextFile, text_column: str) -> Iterator[tuple[int, Bloc
         refuse_broken(file.path, "Parquet", error, f", near row {row + 1}")
 
 
-def rows_per_block(parquet: Any, text_column: str) -> int:
-    """Rows that make about BLOCK_BYTES, from the sizes in the footer."""
+def rows_per_block(parquet: Any) -> int:
+    """Rows that make about BLOCK_BYTES, or less where there are other columns, from the sizes in the footer.
+
+    The footer knows the size of each column too, but asking for it in a damaged file ends the process.
+    """
     metadata = parquet.metadata
-    size = 0
-    for group in range(metadata.num_row_groups):
-        chunks = (metadata.row_group(group).column(i) for i in range(metadata.num_columns))
-        size += sum(chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema == text_column)
+    size = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
     return int(min(max(BLOCK_BYTES * metadata.num_rows // max(size, 1), 16), 1 << 16))
 
 
