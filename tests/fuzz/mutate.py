@@ -114,7 +114,7 @@ def change_json(rng: random.Random, data: bytes) -> bytes:
     return json.dumps(contents, ensure_ascii=rng.random() < 0.9).encode("utf-8", "surrogatepass")
 
 
-def damage(rng: random.Random, specimen: Specimen, folder: Path) -> tuple[str, bool]:
+def damage(rng: random.Random, specimen: Specimen, folder: Path, *, forge: bool) -> tuple[str, bool]:
     """Damage the copy of a specimen in the folder; what was done, and whether anything may come of it."""
     names = [name for name in specimen.files if specimen.files[name]]
     name = rng.choice(names)
@@ -122,7 +122,7 @@ def damage(rng: random.Random, specimen: Specimen, folder: Path) -> tuple[str, b
     what = rng.random()
     if what < 0.04:
         file.unlink()
-        return f"{name} is gone", specimen.is_free(name)
+        return f"{name} is gone", specimen.is_free(name) or name == specimen.manifest
     if what < 0.06:
         file.unlink()
         file.mkdir()
@@ -137,7 +137,7 @@ def damage(rng: random.Random, specimen: Specimen, folder: Path) -> tuple[str, b
         mutation = change_json
     file.write_bytes(mutation(rng, specimen.files[name]))
     done = f"{mutation.__name__} of {name}"
-    if specimen.manifest is not None and rng.random() < 0.5 and reseal(folder, specimen.manifest):
+    if forge and specimen.manifest is not None and rng.random() < 0.5 and reseal(folder, specimen.manifest):
         return f"{done}, with new digests", True
     return done, specimen.is_free(name)
 
@@ -148,8 +148,8 @@ def run_case(rng: random.Random, specimen: Specimen, folder: Path) -> tuple[str,
     folder.mkdir()
     for name, data in specimen.files.items():
         (folder / name).write_bytes(data)
-    done, free = damage(rng, specimen, folder)
     read = rng.choice(list(specimen.readers))
+    done, free = damage(rng, specimen, folder, forge=read not in specimen.trusting)
     done = f"{specimen.name}: {done}, read by {read}"
     try:
         with watched():

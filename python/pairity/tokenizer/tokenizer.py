@@ -125,7 +125,11 @@ class Tokenizer:
         special_tokens: Mapping[str, int] | None = None,
         allow_holes: bool = False,
     ) -> Tokenizer:
-        """From a `tiktoken.Encoding`, or a file of ranks with its pattern (a name or a regular expression)."""
+        """From a `tiktoken.Encoding`, or a file of ranks with its pattern (a name or a regular expression).
+
+        Special tokens may share an id: all of their names are encoded, and the id decodes to the first of them. The
+        id of an empty token, as Whisper's ranks have one, names no token.
+        """
         return cls.from_model(
             tiktoken.read_from(
                 source, pattern=pattern, special_tokens=special_tokens, allow_holes=allow_holes
