@@ -301,11 +301,22 @@ def test_a_changed_file_is_refused(tmp_path: Path) -> None:
             {"languages": {name: size | {"bytes": None} for name, size in metadata["languages"].items()}},
             "metadata is broken.*bytes of",
         ),
+        (
+            {
+                "languages": {
+                    name: size | {"chars": size["chars"] + 1} for name, size in metadata["languages"].items()
+                }
+            },
+            "metadata is broken.*does not match its digest",
+        ),
         ({"pretokenization": metadata["pretokenization"] | {"pattern": "x"}}, "the hash is not that of"),
     ):
         pq.write_table(table.replace_schema_metadata({"pairity": json.dumps(metadata | change)}), path)
         with pytest.raises(PairityError, match=said):
             Counts.load(path)
+    del metadata["digest"]  # as in files made before there were digests
+    pq.write_table(table.replace_schema_metadata({"pairity": json.dumps(metadata)}), path)
+    assert Counts.load(path) == count(LINES)
     pq.write_table(table.replace_schema_metadata({"pairity": "{"}), path)
     with pytest.raises(PairityError, match="metadata is broken"):
         Counts.load(path)

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from pairity.counts.tables import from_table, rows_by_language
 from pairity.counts.values import MAX_COUNT, Array, LanguageCounts, Split, check_split, refuse_sum
 from pairity.errors import PairityError
+from pairity.files.digests import digest_of
 from pairity.files.writing import write_file
 from pairity.text.inputs import COUNTS_COLUMNS, PARQUET_DAMAGE, refuse_broken
 from pairity.text.pretokenizers import Pretokenization
@@ -65,7 +66,7 @@ def write(path: Path, stored: Stored) -> None:
 
 def metadata_of(stored: Stored) -> dict[str, Any]:
     cut = stored.pretokenization
-    return {
+    metadata = {
         "format": FORMAT,
         "pretokenization": {
             "hash": cut.hash,
@@ -86,6 +87,7 @@ def metadata_of(stored: Stored) -> dict[str, Any]:
             for language, counts in stored.languages.items()
         },
     }
+    return metadata | {"digest": digest_of(metadata)}  # the rows have checksums of their own
 
 
 def row_groups(language: str, counts: LanguageCounts, schema: Any) -> Iterator[Any]:
@@ -136,6 +138,8 @@ def read(path: Path, stated: Pretokenization | None, split: Split | None) -> Sto
             raise ValueError("the hash is not that of the pattern")
         stored_split = check_split(metadata["split"])
         languages = with_sizes(rows_by_language(table, str(path)), metadata["languages"], path)
+        if metadata.get("digest", digest_of(metadata)) != digest_of(metadata):
+            raise ValueError("it does not match its digest")
     except PairityError:
         raise
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:

@@ -96,6 +96,7 @@ def read_trace(data: bytes | None, folder: Path) -> Any:
 
     try:
         table = pq.read_table(pa.BufferReader(data))
+        table.validate(full=True)
     except (OSError, ValueError, KeyError, pa.ArrowException) as error:
         raise PairityError(
             f"{folder / TRACE} is damaged ({error}). Remove it, or save the tokenizer again."

@@ -87,10 +87,11 @@ def open_tokenizer_json(path: Path, name: str) -> TokenizerLike:
     import tokenizers
 
     try:
-        tokenizer = tokenizers.Tokenizer.from_file(str(path))
-    except Exception as error:
+        return HuggingFaceTokenizer(tokenizers.Tokenizer.from_file(str(path)), name)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # a panic of its Rust code is no Exception
         raise PairityError(f"{path} is not a tokenizer.json that tokenizers can read: {error}") from error
-    return HuggingFaceTokenizer(tokenizer, name)
 
 
 def open_transformers(source: str, name: str, *, local: bool) -> TokenizerLike:

@@ -252,6 +252,7 @@ def read_table(file: io.BytesIO, name: str, schema: pa.Schema) -> pa.Table:
     table = pq.read_table(file)
     if not table.schema.equals(schema):
         raise ValueError(f"{name}.parquet has other columns than the {name} of an evaluation")
+    table.validate(full=True)
     return table
 
 
