@@ -12,6 +12,7 @@ import numpy as np
 from pairity.bpe.alphabet import to_bytes
 from pairity.errors import PairityError
 from pairity.extras import load_extra
+from pairity.formats.tokenizer_json import unreadable
 from pairity.judging.arrays import Ids, Integers
 from pairity.judging.protocol import Adapter, TokenizerLike, joined, plain
 from pairity.judging.sentencepiece import piece_bytes
@@ -87,7 +88,13 @@ def open_tokenizer_json(path: Path, name: str) -> TokenizerLike:
     import tokenizers
 
     try:
-        return HuggingFaceTokenizer(tokenizers.Tokenizer.from_file(str(path)), name)
+        contents = path.read_bytes().decode()
+    except OSError as error:
+        raise unreadable(path, error) from None
+    except UnicodeDecodeError as error:
+        raise PairityError(f"{path} is damaged, it is not UTF-8: {error}. Get the file again.") from None
+    try:
+        return HuggingFaceTokenizer(tokenizers.Tokenizer.from_str(contents), name)
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # a panic of its Rust code is no Exception
