@@ -11,7 +11,7 @@ export VIRTUAL_ENV := $(CURDIR)/.venv
 unexport CONDA_PREFIX
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser lint fmt bench bench-guard docs-numbers clean
+.PHONY: help demo test test-browser fuzz lint fmt bench bench-guard docs-numbers clean
 
 # A missing tool is told in one plain message. In question mode (-q) make runs no recipe, prints nothing
 # of its own and exits 1: that message stays the only output.
@@ -35,6 +35,9 @@ test: .venv/.dev ## Run the Rust and the Python tests
 
 test-browser: .venv/.dev ## Run the tests that open the report in a real browser (needs chromium)
 	$(BIN)/pytest -m browser
+
+fuzz: .venv/.dev ## Damage files of every kind for ten minutes; each must be read as before or refused
+	$(BIN)/python tests/fuzz/mutate.py --seconds 600
 
 lint: .venv/.dev ## Check format, style, types, the direction of imports and the stub of the core
 	$(BIN)/ruff check .

@@ -301,11 +301,22 @@ def test_a_changed_file_is_refused(tmp_path: Path) -> None:
             {"languages": {name: size | {"bytes": None} for name, size in metadata["languages"].items()}},
             "metadata is broken.*bytes of",
         ),
+        (
+            {
+                "languages": {
+                    name: size | {"chars": size["chars"] + 1} for name, size in metadata["languages"].items()
+                }
+            },
+            "metadata is broken.*does not match its digest",
+        ),
         ({"pretokenization": metadata["pretokenization"] | {"pattern": "x"}}, "the hash is not that of"),
     ):
         pq.write_table(table.replace_schema_metadata({"pairity": json.dumps(metadata | change)}), path)
         with pytest.raises(PairityError, match=said):
             Counts.load(path)
+    del metadata["digest"]  # as in files made before there were digests
+    pq.write_table(table.replace_schema_metadata({"pairity": json.dumps(metadata)}), path)
+    assert Counts.load(path) == count(LINES)
     pq.write_table(table.replace_schema_metadata({"pairity": "{"}), path)
     with pytest.raises(PairityError, match="metadata is broken"):
         Counts.load(path)
@@ -408,6 +419,11 @@ def test_bad_dicts_name_language_and_row(counts: dict[Any, Any], parts: tuple[st
         ({"language": ["eng", None]}, ("row 2", "'language' is null")),
         ({"language": ["eng", ""]}, ("row 2", "no name")),
         ({"language": [[1], [2]]}, ("'language' must be strings",)),
+        ({"language": ["eng", "a=b"]}, ("'a=b'", "cannot be the name of a language")),
+        ({"language": ["eng", "a/b"]}, ("'a/b'", "cannot be the name of a language")),
+        ({"language": ["eng", "a,b"]}, ("'a,b'", "cannot be the name of a language")),
+        ({"language": ["eng", " "]}, ("' '", "cannot be the name of a language")),
+        ({"language": ["eng", "a\n"]}, (r"'a\n'", "cannot be the name of a language")),
     ],
 )
 def test_bad_tables_name_file_language_and_row(
@@ -421,6 +437,42 @@ def test_bad_tables_name_file_language_and_row(
         assert part in str(caught.value)
     with pytest.raises(PairityError):
         Counts.from_arrow(pa.table(table))
+
+
+def test_a_language_has_the_same_names_everywhere() -> None:
+    with pytest.raises(PairityError, match=r"'a=b' .* cannot be the name of a language"):
+        Counts.from_dicts({"a=b": {"x": 1}})
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    columns = {"language": ["eng"], "pretoken": [b"x"], "count": [1]}
+    table = pa.table([*map(pa.array, columns.values()), pa.array([2])], [*columns, "count"])
+    pq.write_table(table, tmp_path / "x.parquet")
+    with pytest.raises(PairityError, match="has 2 columns 'count'"):
+        Counts.load(tmp_path / "x.parquet", pretokenizer="gpt4o")
+    with pytest.raises(PairityError, match="has 2 columns 'count'"):
+        Counts.from_arrow(table)
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        b"{",
+        b"[" * 100_000,
+        b'{"format": ' + b"9" * 5000 + b"}",
+        b"[]",
+        b'{"format": "1"}',
+        b'{"format": 1, "pretokenization": 3}',
+        b'{"format": 1, "pretokenization": {"pattern": 5, "normalize": null, "unicode": "15", "hash": ""}}',
+        b"\xff",
+    ],
+)
+def test_broken_metadata_is_named(tmp_path: Path, metadata: bytes) -> None:
+    columns = {"language": ["eng"], "pretoken": [b"x"], "count": [1]}
+    table = pa.table(columns).replace_schema_metadata({b"pairity": metadata})
+    pq.write_table(table, tmp_path / "x.parquet")
+    with pytest.raises(PairityError, match=r"x\.parquet: its metadata is broken"):
+        Counts.load(tmp_path / "x.parquet")
 
 
 def test_tables_without_rows_or_columns() -> None:

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 import tokenizers
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from pairity.bpe.alphabet import to_text
 from pairity.errors import PairityError
 from pairity.formats import tiktoken as tiktoken_format
 from pairity.text.pretokenizers import CL100K, PRESETS, pattern_of
@@ -265,7 +267,7 @@ def _sequence(*steps: dict) -> dict:
         ("model.merges.0", "a b c", "not a pair"),
         ("model.merges.3", ["<pad>", "a"], "'<pad>', is not a token"),
         ("model.merges.0", ["Ġ", "¡"], "'Ġ¡', which it makes, is not a token"),
-        ("model.merges.0", 7, "damaged"),
+        ("model.merges.0", 7, "not a pair of tokens"),
         ("model.vocab.!", 5, "id 5 is given to"),
         ("model.vocab.new", 9999, "ids below 10000 name no token"),
         ("model.vocab.日本", 1759, "not written in the byte-level alphabet"),
@@ -293,6 +295,27 @@ def _sequence(*steps: dict) -> dict:
         ("added_tokens.0.id", 77, "has the id 77, but 0"),
         ("added_tokens.1.content", "<|endoftext|>", "adds the same token twice"),
         ("added_tokens.0.content", "", "is empty"),
+        ("added_tokens.0.content", None, "None is not a string"),
+        ("added_tokens.0.id", "0", "'0' is not a whole number"),
+        ("added_tokens.0.id", None, "None is not a whole number"),
+        ("added_tokens.0.id", 0.0, "0.0 is not a whole number"),
+        ("added_tokens.0", 7, "damaged"),
+        ("added_tokens", {"id": 0}, "is not a list"),
+        ("model.vocab", [["a", 0]], "damaged"),
+        ("model.vocab.new", True, "True is not a whole number"),
+        ("model.vocab.new", 10**30, "damaged|ids go from 0"),
+        ("model.vocab.new", -1, "ids go from 0"),
+        ("model.merges", {"a b": 0}, "is not a list"),
+        ("model.merges", "", "is not a list"),
+        ("model.merges", None, "None is not a list"),
+        ("model.merges.0", {"a": 1, "b": 2}, "not a pair of tokens"),
+        ("model.merges.0", ["a", 1], "not a pair of tokens"),
+        ("model.ignore_merges", "false", "is not true or false"),
+        (
+            "pre_tokenizer",
+            _sequence(SPLIT | {"pattern": {"Regex": None}}, BYTE_LEVEL),
+            "None is not a string",
+        ),
     ],
 )
 def test_a_tokenizer_json_that_cannot_be_kept_is_refused(tmp_path, path, value, message):
@@ -320,7 +343,13 @@ class _Fake:
 
 
 def test_files_that_are_no_tokenizers_are_refused(tmp_path):
-    for content, message in ((b"{", "not JSON"), (b"[1]", "holds a list"), (b"\xff\xfe\x00", "not JSON")):
+    for content, message in (
+        (b"{", "not JSON"),
+        (b"[1]", "holds a list"),
+        (b"\xff\xfe\x00", "not JSON"),
+        (b'{"version": ' + b"9" * 5000 + b"}", "not JSON"),
+        (b'{"model": ' + b"[" * 100_000, "not JSON"),
+    ):
         (tmp_path / "tokenizer.json").write_bytes(content)
         with pytest.raises(PairityError, match=message):
             Tokenizer.from_huggingface(tmp_path)
@@ -335,6 +364,8 @@ def test_files_that_are_no_tokenizers_are_refused(tmp_path):
     [
         (b"not-base64! 0\n", r"line 1: not a token in base64"),
         (b"YQ==\n", r"line 1: not a token"),
+        (b"YQ== 1_0\n", r"line 1: not a token"),
+        (b"YQ== " + b"9" * 5000 + b"\n", r"line 1: not a token"),
         (b"YQ== 0\nYQ== 1\n", r"line 2: the token b'a' is there twice"),
         (b"YQ== 0\nYg== 0\n", "rank 0 is given to two tokens"),
         (b"YQ== 0\n", "lacks 255 of the 256 bytes"),
@@ -392,3 +423,104 @@ def test_a_million_spaces_are_encoded_with_the_pattern_of_tiktoken():
     tok = Tokenizer.from_merges([], pattern=CL100K)
     text = " " * 1_000_000 + "x"
     assert len(tok.encode(text)) == len(text)
+
+
+def test_the_settings_beside_ranks_are_checked(tmp_path):
+    tok = small()
+    ranks, beside = tok.export("tiktoken", tmp_path / "x.tiktoken")
+    saved = json.loads(beside.read_text())
+    for change, message in (
+        ({"ranks": "0" * 64}, "is not the file that x.json was written for"),
+        ({"ranks": None}, "is not the file that x.json was written for"),
+        ({"pat_str": 5}, "5 is not a string"),
+        ({"special_tokens": ["<s>"]}, "is not an object"),
+        ({"special_tokens": {"<s>": "0"}}, "'0' is not a whole number"),
+    ):
+        beside.write_text(json.dumps(saved | change))
+        with pytest.raises(PairityError, match=message):
+            Tokenizer.from_tiktoken(ranks)
+    beside.write_text(json.dumps(saved))
+    assert Tokenizer.from_tiktoken(ranks) == Tokenizer.from_tiktoken(tok.to_tiktoken())
+    ranks.write_bytes(ranks.read_bytes().replace(b" 300\n", b" 9300\n"))
+    with pytest.raises(PairityError, match="damaged, or was changed"):
+        Tokenizer.from_tiktoken(ranks)
+
+
+def test_an_empty_rank_keeps_its_id_free(tmp_path):
+    """As in the multilingual ranks of Whisper."""
+    lines = [f"{base64.b64encode(bytes([byte])).decode()} {byte}" for byte in range(256)]
+    (tmp_path / "x.tiktoken").write_text("\n".join([*lines, "YWI= 256", "= 257"]))
+    specials = {"<|endoftext|>": 258}
+    tok = Tokenizer.from_tiktoken(tmp_path / "x.tiktoken", pattern="gpt2", special_tokens=specials)
+    assert (tok.encode("abc"), len(tok), tok.vocab_size) == ([256, 99], 259, 258)
+    theirs = tiktoken.Encoding(
+        "x",
+        pat_str=str(pattern_of("gpt2")),
+        mergeable_ranks={bytes([byte]): byte for byte in range(256)} | {b"ab": 256, b"": 257},
+        special_tokens=specials,
+    )
+    assert theirs.encode("abc") == [256, 99]
+    assert Tokenizer.from_tiktoken(theirs) == tok
+
+
+def test_two_names_for_one_special_id_are_read():
+    """As in o200k_harmony: <|endofprompt|> and <|reserved_200018|>."""
+    names = {"<|endofprompt|>": 256, "<|reserved_256|>": 256}
+    theirs = tiktoken.Encoding(
+        "x",
+        pat_str=str(pattern_of("gpt4o")),
+        mergeable_ranks={bytes([byte]): byte for byte in range(256)},
+        special_tokens=names,
+    )
+    tok = Tokenizer.from_tiktoken(theirs)
+    text = "".join(names)
+    assert tok.encode(text, allowed_special="all") == theirs.encode(text, allowed_special="all") == [256, 256]
+    assert tok.decode([256]) == "<|endofprompt|>"
+
+
+LETTERS = st.sampled_from("heo")
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), max_size=14),
+    st.lists(st.text(LETTERS, max_size=12), min_size=1, max_size=5),
+)
+def test_repeated_merges_give_the_ids_of_hugging_face(choices, texts):
+    tokens = list("heo")
+    merges = []
+    for left, right in choices:
+        pair = tokens[left % len(tokens)], tokens[right % len(tokens)]
+        merges.append(pair)
+        tokens = list(dict.fromkeys([*tokens, "".join(pair)]))
+    alphabet = [to_text(bytes([byte])) for byte in range(256)]
+    vocab = {token: i for i, token in enumerate(dict.fromkeys([*alphabet, *tokens]))}
+    theirs = tokenizers.Tokenizer(tokenizers.models.BPE(vocab, merges))
+    theirs.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    contents = json.loads(theirs.to_str())
+    contents["model"]["merges"] = merges  # as the file has them: the object has dropped what it does not use
+    theirs = tokenizers.Tokenizer.from_str(json.dumps(contents))
+    ours = Tokenizer.from_huggingface(_Fake(contents))
+    for text in texts:
+        assert ours.encode(text) == theirs.encode(text).ids, (merges, text)
+
+
+def test_of_equal_merges_the_last_counts_as_in_hugging_face(tmp_path):
+    contents = _contents()
+    before = [["h", "e"], ["e", "h"], ["h", "e"]]
+    contents["model"] |= {
+        "vocab": {to_text(bytes([byte])): byte for byte in range(256)} | {"he": 256, "eh": 257},
+        "merges": before,
+    }
+    contents["added_tokens"] = []
+    theirs = tokenizers.Tokenizer.from_str(json.dumps(contents))
+    assert theirs.encode("ehe").ids == [257, 101]
+    assert Tokenizer.from_huggingface(_Fake(contents)).encode("ehe") == [257, 101]
+    (tmp_path / "merges.txt").write_text("\n".join(map(" ".join, before)))
+    (tmp_path / "vocab.json").write_text(json.dumps(contents["model"]["vocab"]))
+    assert Tokenizer.from_merges_file(tmp_path / "merges.txt", tmp_path / "vocab.json").encode("ehe") == [
+        257,
+        101,
+    ]
+    alone = Tokenizer.from_merges_file(tmp_path / "merges.txt")
+    assert [alone.token_of(i) for i in alone.encode("ehe")] == [b"eh", b"e"]

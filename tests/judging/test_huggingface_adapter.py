@@ -1,5 +1,6 @@
 """Tokenizers of tokenizers and transformers: right ids, no special tokens, right bytes."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from tokenizers import (
     processors,
 )
 
+from pairity.errors import PairityError
 from pairity.judging.huggingface import HuggingFaceTokenizer
 from pairity.judging.opening import open_tokenizer
 from pairity.judging.protocol import TokenizerLike
@@ -110,3 +112,18 @@ def test_transformers_tokenizer_written_in_python() -> None:
         assert joined_bytes(opened, row) == line.encode()
         assert opened.decode(row) == line
     assert opened.token_bytes(0) is None
+
+
+def test_a_tokenizer_json_that_makes_tokenizers_panic_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    path.write_bytes(b'{"version": "1.0\xa6"}')
+    with pytest.raises(PairityError, match="it is not UTF-8"):
+        open_tokenizer(path)
+    bpe = {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}
+    path.write_text(json.dumps({"version": "1.0", "model": bpe | {"continuing_subword_prefix": "x" * 600}}))
+    with pytest.raises(PairityError, match=r"is not a tokenizer\.json that tokenizers can read"):
+        open_tokenizer(path)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(PairityError, match="no tokenizer in"):
+        open_tokenizer(path)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pairity.errors import PairityError
+from pairity.errors import PairityError, PairityWarning
 from pairity.judging.metrics.gold import MorphWord, read_morph, read_morph_file
 from pairity.judging.metrics.morphology import MorphScore, macro, morph_score, word_scores
 
@@ -150,8 +150,46 @@ def test_read_morph_refuses_what_it_cannot_read(tmp_path: Path) -> None:
         read_morph_file(write_csv(bad, [row]))
     write_csv(tmp_path / "klingon_morph_data.csv", [{"full_word": "ab", "pt1": "a", "rest": "b"}])
     write_csv(bad, [{"full_word": "ab", "pt1": "a", "rest": "b"}])
-    with pytest.raises(PairityError, match="which language is this"):
+    with pytest.warns(PairityWarning, match=r"left out: klingon_morph_data\.csv"):
+        assert set(read_morph(tmp_path)) == {"eng_Latn"}
+    bad.unlink()
+    with pytest.raises(PairityError, match=r"which languages are klingon_morph_data\.csv\?"):
         read_morph(tmp_path)
+    for content in (b"full_word,pt1\xff", b'wordform\n"' + b"x" * 200_000):
+        bad.write_bytes(content)
+        with pytest.raises(PairityError, match="broken CSV file"):
+            read_morph_file(bad)
+    (tmp_path / "eng_Latn.parquet").write_bytes(b"PAR1")
+    with pytest.raises(PairityError, match="broken Parquet file"):
+        read_morph_file(tmp_path / "eng_Latn.parquet")
+    with pytest.raises(PairityError, match=r"cannot read .*: Is a directory"):
+        read_morph_file(tmp_path)
+
+
+def test_the_second_version_is_read_as_morphscore_reads_it_by_default(tmp_path: Path) -> None:
+    row = {
+        "wordform": "lighted",
+        "stem": "light",
+        "lemma": "Light",
+        "preceding_part": "",
+        "following_part": "ed",
+    }
+    rows = [
+        row | {"unique": "True"},
+        row | {"unique": "False", "wordform": "lights", "following_part": "s"},
+        row | {"unique": "True", "wordform": "sang", "stem": "sang", "lemma": "sing", "following_part": ""},
+        row | {"unique": "True", "wordform": "light4", "following_part": "4"},
+    ]
+    path = write_csv(tmp_path / "scottish_gaelic_data.csv", rows)
+    assert [word.word for word in read_morph_file(path)] == ["lighted"]
+    assert [word.word for word in read_morph_file(path, every_row=True)] == [
+        "lighted",
+        "lights",
+        "sang",
+        "light4",
+    ]
+    assert set(read_morph(tmp_path)) == {"gla_Latn"}
+    assert len(read_morph(tmp_path, every_row=True)["gla_Latn"]) == 4
 
 
 def test_read_morph_of_all_languages(shared: Path) -> None:

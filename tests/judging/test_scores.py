@@ -2,12 +2,16 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from chunk_tokenizers import TEXTS, Chunks, plain_costs, scores_of
 from pairity.errors import PairityError
+from pairity.files.digests import digest_of
 from pairity.judging.evaluation import LeakWarning
 from pairity.judging.scores import Overview, Scores
 from pairity.judging.tax import tax
@@ -43,13 +47,55 @@ def test_damaged_scores_are_refused(tmp_path: Path) -> None:
         Scores.load(tmp_path)
     scores_of().save(tmp_path)
     (tmp_path / "lengths.npz").unlink()
-    with pytest.raises(PairityError, match=r"damaged \(.*lengths\.npz"):
+    with pytest.raises(PairityError, match=r"lengths\.npz is missing"):
         Scores.load(tmp_path)
     scores_of().save(tmp_path)
     content = json.loads((tmp_path / "scores.json").read_text())
-    del content["lengths"]
-    (tmp_path / "scores.json").write_text(json.dumps(content))
-    with pytest.raises(PairityError, match=r"damaged \('lengths'\)"):
+    short = {name: value for name, value in content.items() if name != "lengths"}
+    for change, message in (
+        (short, "do not match its digest"),
+        (resealed(short), r"damaged \(KeyError\('lengths'\)\)"),
+        (content | {"format": 1}, "do not match its digest"),
+        (content | {"format": 3}, "reads up to 2"),
+        (content | {"format": "2"}, "'2' is not a whole number"),
+        (resealed(content | {"files": []}), "damaged"),
+        (resealed(content | {"files": {}}), r"scores\.parquet is not the file that was saved"),
+        (resealed(content | {"leaks": []}), r"the leaks: \[\] is not an object"),
+        (resealed(content | {"lengths": 3}), "damaged"),
+        (resealed(content | {"meta": None}), "None is not an object"),
+        ([1], "holds a list"),
+    ):
+        (tmp_path / "scores.json").write_text(json.dumps(change))
+        with pytest.raises(PairityError, match=message):
+            Scores.load(tmp_path)
+    (tmp_path / "scores.json").write_text("[" * 100_000)
+    with pytest.raises(PairityError, match="not JSON"):
+        Scores.load(tmp_path)
+
+
+def resealed(content: dict[str, Any]) -> dict[str, Any]:
+    """A manifest that somebody changed, and its digest with it."""
+    return content | {"digest": digest_of(content)}
+
+
+def test_scores_of_the_first_format_have_no_digests(tmp_path: Path) -> None:
+    scores_of().save(tmp_path)
+    content = json.loads((tmp_path / "scores.json").read_text())
+    first = {name: value for name, value in content.items() if name not in ("digest", "files")} | {
+        "format": 1
+    }
+    (tmp_path / "scores.json").write_text(json.dumps(first))
+    assert Scores.load(tmp_path).table.equals(scores_of().table)
+    lengths = (tmp_path / "lengths.npz").read_bytes()
+    for damaged in (lengths[:100], b"", b"PK", lengths[:60] + bytes(40) + lengths[100:]):
+        (tmp_path / "lengths.npz").write_bytes(damaged)
+        with pytest.raises(PairityError, match="are damaged"):
+            Scores.load(tmp_path)
+    np.savez_compressed(tmp_path / "lengths.npz", **{f"lengths_{i}": np.ones((2, 2)) for i in range(20)})  # type: ignore[arg-type]
+    with pytest.raises(PairityError, match="something else than lengths"):
+        Scores.load(tmp_path)
+    pq.write_table(pa.table({"x": [1]}), tmp_path / "groups.parquet")
+    with pytest.raises(PairityError, match=r"groups\.parquet has other columns"):
         Scores.load(tmp_path)
 
 

@@ -12,6 +12,8 @@ import pytest
 from pairity.errors import PairityError
 from pairity.judging.opening import open_tokenizer
 from pairity.judging.tiktoken import PUBLISHED_SIZES, TIKTOKEN_PATTERNS, read_ranks
+from pairity.text.pretokenizers import pattern_of
+from pairity.tokenizer.tokenizer import Tokenizer
 from peer_tokenizers import LINES, joined_bytes, rows, write_ranks
 
 
@@ -135,3 +137,50 @@ def test_unknown_tiktoken_name() -> None:
     pytest.importorskip("tiktoken")
     with pytest.raises(PairityError, match=r"no encoding 'o300k'. It knows: .*cl100k_base"):
         open_tokenizer("tiktoken:o300k")
+
+
+def test_a_vocabulary_has_one_size_however_it_is_opened(tmp_path: Path) -> None:
+    tiktoken = pytest.importorskip("tiktoken")
+    own = Tokenizer.from_tiktoken(
+        tiktoken.Encoding(
+            "x",
+            pat_str=str(pattern_of("gpt4o")),
+            mergeable_ranks={bytes([byte]): byte for byte in range(256)} | {b"ab": 256},
+            special_tokens={"<|end|>": 260},
+        ),
+        allow_holes=True,
+    )
+    own.export("tiktoken", tmp_path / "x.tiktoken")
+    own.export("hf", tmp_path / "tokenizer.json")
+    own.save(tmp_path / "out")
+    for spec in (own, own.to_tiktoken(), own.to_huggingface(), *map(str, tmp_path.iterdir())):
+        if not str(spec).endswith("x.json"):
+            assert open_tokenizer(spec).vocab_size == 261, spec
+    assert PUBLISHED_SIZES["llama3", 128_000] == 128_256  # with <|begin_of_text|> and 255 more
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"config": None},
+        {"vocab": 3},
+        {"vocab": [{"rank": 0}]},
+        {"vocab": [{"rank": 0, "token_bytes": "A"}]},
+        {"vocab": [{"rank": 0, "token_bytes": "YQ=="}] * 2},
+        {"config": {"pattern": "(", "default_vocab_size": "x", "default_num_special_tokens": 1}},
+    ],
+)
+def test_a_damaged_tekken_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
+    config = {"pattern": r"\S+|\s+", "default_vocab_size": 267, "default_num_special_tokens": 10}
+    ranks = [{"rank": i, "token_bytes": base64.b64encode(bytes([i])).decode()} for i in range(256)]
+    (tmp_path / "tekken.json").write_text(json.dumps({"config": config, "vocab": ranks} | change))
+    with pytest.raises(PairityError):
+        open_tokenizer(tmp_path)
+
+
+def test_ranks_that_tiktoken_cannot_take_are_refused(tmp_path: Path) -> None:
+    lines = [f"{base64.b64encode(bytes([i])).decode()} {i}" for i in range(256)]
+    for last in ("YWI= 255", f"YWI= {2**32}"):
+        (tmp_path / "x.tiktoken").write_text("\n".join([*lines, last]))
+        with pytest.raises(PairityError, match="the same rank, or a rank is out of range"):
+            open_tokenizer(f"{tmp_path}/x.tiktoken@gpt2")

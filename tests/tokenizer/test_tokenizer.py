@@ -8,6 +8,7 @@ import threading
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +16,10 @@ from hypothesis import strategies as st
 import endless
 from pairity import _core
 from pairity.bpe import special
-from pairity.errors import PairityError
+from pairity.bpe.alphabet import BYTE_ORDER
+from pairity.counts.counts import Counts
+from pairity.errors import PairityError, PairityWarning
+from pairity.files.digests import digest_of
 from pairity.text.pretokenizers import pattern_of
 from pairity.tokenizer.tokenizer import Tokenizer
 from small_tokenizers import (
@@ -355,16 +359,110 @@ def test_damaged_folders_are_refused(tmp_path):
     settings_file = tmp_path / "out" / "pairity.json"
     saved = json.loads(settings_file.read_text())
     for change, message in (
-        ({"pattern": r"\S+|\s+"}, "different patterns"),
+        ({"pattern": r"\S+|\s+"}, "do not match its digest"),
+        ({"pattern": r"\S+|\s+", "format": 1}, "do not match its digest"),
         ({"format": 99}, "Upgrade pairity"),
-        ({"record": None, "format": "1"}, "damaged"),
+        ({"format": 0}, "do not match its digest"),
+        ({"format": True}, "True is not a whole number"),
+        ({"format": "2"}, "'2' is not a whole number"),
+        ({"format": None}, "None is not a whole number"),
+        (resealed(saved, files=["tokenizer.json"]), "damaged: TypeError|damaged: AttributeError"),
+        (resealed(saved, files=None), "damaged"),
+        (resealed(saved, files={}), "tokenizer.json is not the file that was saved"),
+        (resealed(saved, record=[]), r"the record in pairity.json: \[\] is not an object"),
+        (resealed(saved, pattern=5), "damaged|different patterns"),
+        (resealed(saved, repeats=5), "the repeated merges: 5 is not a list"),
+        (resealed(saved, repeats=[5]), "damaged"),
+        (resealed(saved, repeats=[[0, 1, 2, 3]]), "damaged|repeats merges"),
     ):
         settings_file.write_text(json.dumps(saved | change))
         with pytest.raises(PairityError, match=message):
             Tokenizer.load(tmp_path / "out")
-    settings_file.write_text("{")
-    with pytest.raises(PairityError, match="not JSON"):
+    settings_file.write_text(json.dumps({"format": 2, "digest": digest_of({"format": 2})}))
+    with pytest.raises(PairityError, match="damaged: KeyError 'files'"):
         Tokenizer.load(tmp_path / "out")
+    for content in ("{", '{"format": ' + "9" * 5000 + "}", "[" * 100_000):
+        settings_file.write_text(content)
+        with pytest.raises(PairityError, match="not JSON"):
+            Tokenizer.load(tmp_path / "out")
+    settings_file.unlink()
+    settings_file.mkdir()
+    with pytest.raises(PairityError, match=r"cannot read .*pairity\.json: Is a directory"):
+        Tokenizer.load(tmp_path / "out")
+
+
+def resealed(saved: dict, **changes: object) -> dict:
+    """A manifest that somebody changed, and its digest with it."""
+    return saved | changes | {"digest": digest_of(saved | changes)}
+
+
+def test_a_folder_of_the_first_format_has_no_digests(tmp_path):
+    small().save(tmp_path / "out")
+    settings_file = tmp_path / "out" / "pairity.json"
+    saved = json.loads(settings_file.read_text())
+    first = {name: value for name, value in saved.items() if name not in ("digest", "files")} | {"format": 1}
+    for change, message in (
+        ({"pattern": r"\S+|\s+"}, "different patterns"),
+        ({"record": None}, "None is not an object"),
+        ({"pattern": 5}, "damaged|different patterns"),
+    ):
+        settings_file.write_text(json.dumps(first | change))
+        with pytest.raises(PairityError, match=message):
+            Tokenizer.load(tmp_path / "out")
+    settings_file.write_text(json.dumps(first))
+    assert Tokenizer.load(tmp_path / "out") == small()
+    pq.write_table(pa.table({"language": [1], "x": [2]}), tmp_path / "out" / "trace.parquet")
+    with pytest.raises(PairityError, match="is not a trace of training: its column 'language' is not string"):
+        Tokenizer.load(tmp_path / "out")
+    (tmp_path / "out" / "trace.parquet").write_bytes(b"PAR1")
+    with pytest.raises(PairityError, match=r"trace\.parquet is damaged"):
+        Tokenizer.load(tmp_path / "out")
+    (tmp_path / "out" / "tokenizer.json").unlink()
+    with pytest.raises(PairityError, match=r"there is no .*tokenizer\.json"):
+        Tokenizer.load(tmp_path / "out")
+
+
+def test_a_pair_that_was_merged_twice_survives_saving(tmp_path):
+    h, e = (BYTE_ORDER.index(byte) for byte in b"he")
+    pairs = [(h, e), (e, h), (h, e), (257, e), (e, h)]
+    trace = pa.table({"step": range(6), "language": pa.array([None, *"abcde"])})
+    tok = Tokenizer.from_merges(pairs, pattern=None, special_tokens=["<s>"], trace=trace, record={"a": 1})
+    assert tok.model.repeats() == [2, 4]
+    tok.save(tmp_path / "out")
+    loaded = Tokenizer.load(tmp_path / "out")
+    assert loaded == tok
+    assert (loaded.trace, loaded.record) == (tok.trace, tok.record)
+    assert (loaded.engine_merges() == np.array(pairs)).all()
+    once = Tokenizer.from_merges([(h, e), (e, h), (257, e)], pattern=None, special_tokens=["<s>"])
+    for text in ("ehe", "heheh", "eheheh", "hehe"):
+        assert loaded.encode(text) == once.encode(text) == naive_ids(once, text)
+        assert loaded.to_huggingface().encode(text).ids == once.encode(text)
+
+
+def test_several_names_for_one_special_id(tmp_path):
+    names = {"<a>": 256, "<first>": 257, "<second>": 257}
+    tok = Tokenizer(BYTES, [], pattern=None, special_tokens=names)
+    assert (tok.vocab_size, len(tok)) == (258, 258)
+    with pytest.warns(PairityWarning, match="plain text there: <second>"):
+        tok.save(tmp_path / "out")
+    with pytest.warns(PairityWarning, match="an id has one name"):
+        theirs = tok.to_huggingface()
+    for found in (tok, Tokenizer.load(tmp_path / "out"), Tokenizer.from_huggingface(tmp_path / "out")):
+        assert found.encode("<second>x<first>", allowed_special="all") == [257, 120, 257]
+        assert found.decode([257, 256]) == "<first><a>"
+        assert dict(found.special_tokens) == names
+    assert theirs.encode("x<first><a>").ids == [120, 257, 256]
+    assert theirs.decode([257], skip_special_tokens=False) == "<first>"
+    with pytest.raises(PairityError, match="'<b>' is '7', not a whole number"):
+        Tokenizer(BYTES, [], pattern=None, special_tokens={"<b>": "7"})
+
+
+def test_the_table_of_tokens_has_no_rows_for_holes():
+    tok = Tokenizer(BYTES | {300: b"ab"}, [(97, 98, 300)], pattern=None, allow_holes=True)
+    counts = Counts.from_dicts({"eng_Latn": {"ab": 3, "ba": 2}}, pretokenizer="none")
+    table = tok.table(counts)
+    found = dict(zip(table["id"].to_pylist(), table["in:eng_Latn"].to_pylist(), strict=True))
+    assert (len(found), found[300], found[97], found[99]) == (257, 3, 2, 0)
 
 
 def test_equality_and_repr():

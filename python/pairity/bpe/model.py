@@ -37,6 +37,7 @@ class BpeModel:
     """(left, right, new) ids, one row per merge, in the order of their ranks."""
     cut: Pretokenization
     special_tokens: dict[str, int] = field(default_factory=dict)
+    """Name -> id. Several names may stand for one id: all of them are encoded, and the first is what it decodes to."""
     whole_pretokens: bool = False
     """A pre-token that is a token is taken whole, whatever the merges say, as tiktoken does (`ignore_merges`
     in Hugging Face files)."""
@@ -91,13 +92,18 @@ class BpeModel:
     @property
     def vocab_size(self) -> int:
         """How many tokens there are, special ones included."""
-        return len(self.vocabulary) + len(self.special_tokens)
+        return len(self.vocabulary) + len(self.special_ids)
+
+    @property
+    def special_ids(self) -> list[int]:
+        return sorted(set(self.special_tokens.values()))
 
     @cached_property
     def tokens(self) -> tuple[bytes, ...]:
         """Id -> bytes, special tokens as their names; empty for an id that names no token."""
         named = {token_id: token for token, token_id in self.vocabulary.items()}
-        named |= {token_id: name.encode() for name, token_id in self.special_tokens.items()}
+        for name, token_id in self.special_tokens.items():
+            named.setdefault(token_id, name.encode())
         return tuple(named.get(token_id, b"") for token_id in range(max(named) + 1))
 
     def buffers(self) -> tuple[bytes, memoryview]:
@@ -113,7 +119,7 @@ class BpeModel:
                 self.cut.pattern,
                 *self.buffers(),
                 np.ascontiguousarray(self.merges).reshape(-1).data,
-                sorted(self.special_tokens.values()),
+                self.special_ids,
                 nfc=self.cut.normalize == "nfc",
                 whole_pretokens=self.whole_pretokens,
             )
@@ -127,7 +133,7 @@ class BpeModel:
 
     def origins_by_rank(self) -> Merges:
         """The same where ids are ranks and there are no merges, as tiktoken reads a table."""
-        raw = _core.origins_by_rank(*self.buffers(), sorted(self.special_tokens.values()))
+        raw = _core.origins_by_rank(*self.buffers(), self.special_ids)
         return np.frombuffer(raw, np.uint32).reshape(-1, 2)
 
     def unmerged(self) -> list[int]:
@@ -135,6 +141,16 @@ class BpeModel:
         never = self.origins()[:, 0] == NO_ID
         specials = set(self.special_tokens.values())
         return [i for i in np.flatnonzero(never).tolist() if len(self.tokens[i]) > 1 and i not in specials]
+
+    def repeats(self) -> list[int]:
+        """The ranks of merges whose pair has a lower rank already: the lowest counts, so they change no encoding."""
+        seen: set[tuple[int, int]] = set()
+        found = []
+        for rank, (left, right, _) in enumerate(self.merges.tolist()):
+            if (left, right) in seen:
+                found.append(rank)
+            seen.add((left, right))
+        return found
 
     # ------------------------------------------------------------------ larger and smaller
 
@@ -179,7 +195,7 @@ class BpeModel:
 
     def truncated(self, vocab_size: int) -> BpeModel:
         """What training would have given at a smaller size; ids stay."""
-        smallest = 256 + len(self.special_tokens)
+        smallest = 256 + len(self.special_ids)
         if not smallest <= vocab_size <= len(self.tokens):
             raise PairityError(
                 f"vocab_size must be between {smallest} (the bytes and the special tokens) and "
@@ -243,11 +259,13 @@ def check_table(vocabulary: Mapping[bytes, int], specials: Mapping[str, int], *,
         if named.setdefault(token_id, token) != token:
             raise PairityError(f"id {token_id} is given to {named[token_id]!r} and to {token!r}.")
     for name, token_id in specials.items():
+        if not isinstance(token_id, int | np.integer) or isinstance(token_id, bool):
+            raise PairityError(f"the id of the special token {name!r} is {token_id!r}, not a whole number.")
         if token_id in named:
             raise PairityError(
                 f"id {token_id} is given to {named[token_id]!r} and to the special token {name!r}."
             )
-        named[token_id] = name.encode()
+    named |= {token_id: name.encode() for name, token_id in specials.items()}
     if clash := first_clash(specials, vocabulary):
         raise PairityError(
             f"the special token {clash!r} is also how tokenizer files write an ordinary token. Choose "

@@ -11,7 +11,9 @@ import click
 from pairity.cli.options import command, config, cutting, output, several
 from pairity.cli.printing import print_notes, print_training, print_written
 from pairity.errors import PairityError
-from pairity.files import check_free
+from pairity.files.locks import locked
+from pairity.files.places import check_folder, inside_or_beside
+from pairity.formats.folder import OF_THE_FOLDER
 from pairity.training.policy import Classical, Parity, Policy
 from pairity.training.training import train
 
@@ -179,37 +181,43 @@ def train_command(
             "--method classical serves no language in particular: leave out --global-merges, --window, --ratio, "
             "--ratios and --on."
         )
-    check_free(output, force=force)
-    checkpoint = output.parent / f"{output.name}.checkpoint.parquet"
+    check_folder(output, OF_THE_FOLDER, what="a tokenizer", force=force)
+    checkpoint = inside_or_beside(output, "checkpoint.parquet")
     if checkpoint.exists() and not resume:
         print_notes(
             [f"{checkpoint} is from an interrupted run; this run starts over (--resume continues it)"]
         )
-    tokenizer = train(
-        list(train_sources),
-        dev=list(dev_sources) or None,
-        vocab_size=vocab_size,
-        num_merges=num_merges,
-        method=policy,
-        pretokenizer=pretokenizer,
-        digits=single_digits,
-        normalize=normalize,
-        min_frequency=min_frequency,
-        max_token_length=max_token_length,
-        whole_characters=whole_characters,
-        special_tokens=special_tokens,
-        reserved=reserved,
-        pad_to=pad_to,
-        continue_from=continue_from,
-        skip=skip,
-        text_column=text_column,
-        errors="replace" if replace_invalid else "strict",
-        threads=threads,
-        checkpoint=checkpoint,
-        resume=resume,
-    )
-    tokenizer.save(output, force=force)
-    checkpoint.unlink(missing_ok=True)
+    with locked(output):
+        tokenizer = train(
+            list(train_sources),
+            dev=list(dev_sources) or None,
+            vocab_size=vocab_size,
+            num_merges=num_merges,
+            method=policy,
+            pretokenizer=pretokenizer,
+            digits=single_digits,
+            normalize=normalize,
+            min_frequency=min_frequency,
+            max_token_length=max_token_length,
+            whole_characters=whole_characters,
+            special_tokens=special_tokens,
+            reserved=reserved,
+            pad_to=pad_to,
+            continue_from=continue_from,
+            skip=skip,
+            text_column=text_column,
+            errors="replace" if replace_invalid else "strict",
+            threads=threads,
+            checkpoint=checkpoint,
+            resume=resume,
+        )
+        try:
+            tokenizer.save(output, force=force)
+        except PairityError as error:
+            raise PairityError(
+                f"{error} The merges are kept in {checkpoint}: the same command with --resume goes on from there."
+            ) from error
+        checkpoint.unlink(missing_ok=True)
     print_training(tokenizer)
     click.echo()
     print_written(f"{output}/", then=f"try: pairity encode {output} < text.txt, pairity inspect {output}")

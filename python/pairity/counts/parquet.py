@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -17,8 +17,9 @@ import pyarrow.parquet as pq
 from pairity.counts.tables import from_table, rows_by_language
 from pairity.counts.values import MAX_COUNT, Array, LanguageCounts, Split, check_split, refuse_sum
 from pairity.errors import PairityError
-from pairity.files import write_file
-from pairity.text.inputs import COUNTS_COLUMNS
+from pairity.files.digests import digest_of
+from pairity.files.writing import write_file
+from pairity.text.inputs import COUNTS_COLUMNS, PARQUET_DAMAGE, refuse_broken
 from pairity.text.pretokenizers import Pretokenization
 
 FORMAT = 1
@@ -46,9 +47,9 @@ def write(path: Path, stored: Stored) -> None:
     """Write one file; it appears under its name only when it is whole."""
     schema = SCHEMA.with_metadata({METADATA_KEY: json.dumps(metadata_of(stored))})
 
-    def fill(unfinished: Path) -> None:
+    def fill(file: BinaryIO) -> None:
         with pq.ParquetWriter(
-            unfinished,
+            file,
             schema,
             compression="zstd",
             use_dictionary=["language", "count"],
@@ -65,7 +66,7 @@ def write(path: Path, stored: Stored) -> None:
 
 def metadata_of(stored: Stored) -> dict[str, Any]:
     cut = stored.pretokenization
-    return {
+    metadata = {
         "format": FORMAT,
         "pretokenization": {
             "hash": cut.hash,
@@ -86,6 +87,7 @@ def metadata_of(stored: Stored) -> dict[str, Any]:
             for language, counts in stored.languages.items()
         },
     }
+    return metadata | {"digest": digest_of(metadata)}  # the rows have checksums of their own
 
 
 def row_groups(language: str, counts: LanguageCounts, schema: Any) -> Iterator[Any]:
@@ -112,8 +114,8 @@ def read(path: Path, stated: Pretokenization | None, split: Split | None) -> Sto
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
             table = file.read(columns=list(COUNTS_COLUMNS))
             stored = (file.schema_arrow.metadata or {}).get(METADATA_KEY)
-    except (OSError, pa.ArrowException) as error:
-        raise PairityError(f"{path}: broken Parquet file ({error}). Make or fetch it again.") from error
+    except PARQUET_DAMAGE as error:
+        refuse_broken(path, "Parquet", error)
     if stored is None:
         if stated is None:
             raise PairityError(
@@ -129,14 +131,18 @@ def read(path: Path, stated: Pretokenization | None, split: Split | None) -> Sto
                 "pip install -U pairity."
             )
         cut = metadata["pretokenization"]
+        if not isinstance(cut["pattern"], str | None):
+            raise ValueError(f"the pattern is {cut['pattern']!r}")
         made_with = Pretokenization(cut["pattern"], cut["normalize"], cut["unicode"])
         if cut["hash"] != made_with.hash:
             raise ValueError("the hash is not that of the pattern")
         stored_split = check_split(metadata["split"])
         languages = with_sizes(rows_by_language(table, str(path)), metadata["languages"], path)
+        if metadata.get("digest", digest_of(metadata)) != digest_of(metadata):
+            raise ValueError("it does not match its digest")
     except PairityError:
         raise
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         raise PairityError(f"{path}: its metadata is broken ({error!r}). Count again.") from error
     check_same(str(path), made_with, stated or made_with, stored_split, split or stored_split)
     return Stored(languages, made_with, stored_split)

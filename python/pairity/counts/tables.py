@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from pairity.counts.values import MAX_COUNT, Array, LanguageCounts, distinct, text_buffers
 from pairity.errors import PairityError
 from pairity.text.inputs import COUNTS_COLUMNS
+from pairity.text.sources import check_language
 
 
 def from_table(table: Any, where: str, lines: Mapping[str, int]) -> dict[str, LanguageCounts]:
@@ -25,6 +26,7 @@ def from_table(table: Any, where: str, lines: Mapping[str, int]) -> dict[str, La
 
 
 def from_dict(language: str, data: Any, lines: int | None) -> LanguageCounts:
+    check_language(language, "the counts given")
     pretokens: list[bytes] = []
     numbers: list[int] = []
     for row, (pretoken, number) in enumerate(data.items(), start=1):
@@ -66,7 +68,12 @@ def rows_by_language(table: Any, where: str) -> dict[str, tuple[Any, Array]]:
         pretokens, counts = pretokens.take(pa.array(by_language)), counts[by_language]
     bounds = np.searchsorted(codes, np.arange(len(encoded.dictionary) + 1, dtype=codes.dtype))
     rows = {}
-    for code, language in enumerate(encoded.dictionary.to_pylist()):
+    try:
+        languages = encoded.dictionary.to_pylist()
+    except UnicodeDecodeError as error:
+        raise PairityError(f"{where}: the name of a language is not UTF-8 ({error}).") from None
+    for code, language in enumerate(languages):
+        check_language(language, where)
         start, stop = bounds[code], bounds[code + 1]
         rows[language] = distinct(language, pretokens.slice(start, stop - start), counts[start:stop])
     return rows
@@ -80,6 +87,11 @@ def check_columns(table: Any, where: str) -> tuple[Any, Any, Array]:
             f"{where} has no column {missing[0]!r}; there are: {', '.join(table.column_names)}. "
             "Counts have language, pretoken, count."
         )
+    for name in COUNTS_COLUMNS:
+        if table.column_names.count(name) > 1:
+            raise PairityError(
+                f"{where} has {table.column_names.count(name)} columns {name!r}. Rename all but one."
+            )
     if not table.num_rows:
         raise PairityError(f"{where} is empty: it has no rows.")
     language, pretoken, number = (table.column(name) for name in COUNTS_COLUMNS)

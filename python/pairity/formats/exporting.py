@@ -9,7 +9,9 @@ from pathlib import Path
 
 from pairity.bpe.model import BpeModel
 from pairity.errors import PairityError
-from pairity.files import Content, check_free, write_files
+from pairity.files.locks import locked
+from pairity.files.places import check_file, check_folder
+from pairity.files.writing import write_file, write_folder
 from pairity.formats import gguf, merges_txt, tiktoken, tokenizer_json, transformers
 
 FORMATS = ("hf", "transformers", "tiktoken", "merges", "gguf")
@@ -32,27 +34,30 @@ def export(
     merges        a folder with GPT-2's vocab.json and merges.txt
     gguf          a vocabulary for llama.cpp at PATH
     """
-    folder, files = contents(model, to, path, roles or {}, chat_template)
-    check_free(folder, files, force=force)
-    return write_files(folder, files)
-
-
-def contents(
-    model: BpeModel, to: str, path: Path, roles: transformers.Roles, chat_template: str | None
-) -> tuple[Path, Mapping[str, Content]]:
-    """The folder to write to, and its files."""
+    roles = roles or {}
     match to:
         case "hf":
             file = path if path.suffix == ".json" else path / "tokenizer.json"
-            return file.parent, {file.name: tokenizer_json.as_json(tokenizer_json.write(model))}
+            return write(file, {file: tokenizer_json.as_json(tokenizer_json.write(model))}, force)
+        case "tiktoken":
+            return write(path, tiktoken.files(model, path), force)
+        case "gguf":
+            return write(path, {path: gguf.contents(model, roles)}, force)
         case "transformers":
-            return path, transformers.files(model, roles=roles, chat_template=chat_template)
+            files = transformers.files(model, roles=roles, chat_template=chat_template)
         case "merges":
             merges_txt.check(model)
-            return path, merges_txt.files(model)
-        case "tiktoken":
-            return path.parent, tiktoken.files(model, path)
-        case "gguf":
-            return path.parent, {path.name: gguf.writer(model, roles)}
+            files = merges_txt.files(model)
         case _:
             raise PairityError(f"unknown format {to!r}. Choose one of {', '.join(FORMATS)}.")
+    check_folder(path, files, what="a tokenizer", force=force)
+    with locked(path):
+        return write_folder(path, files)
+
+
+def write(path: Path, files: Mapping[Path, bytes], force: bool) -> list[Path]:
+    """Single files, in order, into a folder that may hold anything else."""
+    for file in files:
+        check_file(file, force=force)
+    with locked(path):
+        return [write_file(file, data) for file, data in files.items()]

@@ -1,66 +1,134 @@
 """A tokenizer on disk: the folder that `save` writes and `load` reads."""
 
+import time
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pairity import _core
-from pairity.bpe.model import BpeModel
+from pairity.bpe.model import BpeModel, Merges
 from pairity.errors import PairityError
-from pairity.files import Content, check_free, write_files
+from pairity.files.digests import check_manifest, in_memory, read_checked, sealed
+from pairity.files.locks import is_being_written, locked
+from pairity.files.places import check_folder
+from pairity.files.writing import write_folder
 from pairity.formats import merges_txt, tokenizer_json, transformers
 from pairity.formats.oniguruma import for_oniguruma, from_oniguruma
-from pairity.formats.tokenizer_json import as_json, read_json
+from pairity.formats.tokenizer_json import as_json, of_type, parse_json, read_json, unreadable
 
-FORMAT = 1
+FORMAT = 2
 SETTINGS = "pairity.json"
 TRACE = "trace.parquet"
+TRACE_KINDS = {
+    "step": "int",
+    "language": "string",
+    "left": "binary",
+    "right": "binary",
+    "count": "int",
+    "vocab_size": "int",
+    "cost": "double",
+}
+"""Column of a trace, up to a colon -> the Arrow types that it may have."""
+OF_THE_FOLDER = ("tokenizer.json",)
+"""What a folder holds that has a tokenizer already."""
 
 
 def save(
     model: BpeModel, path: Path, *, force: bool, roles: transformers.Roles, chat_template: str | None
 ) -> None:
-    files: dict[str, Content] = {}
-    files |= transformers.files(model, roles=roles, chat_template=chat_template)
-    files |= merges_txt.files(model)
-    if model.trace is not None:
-        files[TRACE] = lambda target: write_trace(model.trace, target)
-    files[SETTINGS] = as_json(settings_of(model))
-    check_free(path, files, force=force)
-    write_files(path, files, obsolete=(TRACE,))
-
-
-def write_trace(trace: Any, path: Path) -> None:
+    """Write the folder as a whole. pairity.json is written last and has the digests of the other files."""
     import pyarrow.parquet as pq
 
-    pq.write_table(trace, path, compression="zstd")
+    files = transformers.files(model, roles=roles, chat_template=chat_template) | merges_txt.files(model)
+    if model.trace is not None:
+        files[TRACE] = in_memory(lambda file: pq.write_table(model.trace, file, compression="zstd"))
+    files[SETTINGS] = as_json(sealed(parse_json(as_json(settings_of(model)), path / SETTINGS), files))
+    check_folder(path, OF_THE_FOLDER, what="a tokenizer", force=force)
+    with locked(path):
+        write_folder(path, files, obsolete=(TRACE,))
 
 
 def load(path: Path) -> BpeModel:
-    import pyarrow.parquet as pq
-
+    """The tokenizer in a folder, or in a tokenizer.json."""
     file = path / "tokenizer.json" if path.is_dir() else path
-    contents = read_json(file)
     settings_file = file.parent / SETTINGS
-    if not settings_file.exists():
-        return tokenizer_json.read(contents)
+    if file.name != "tokenizer.json" or not settings_file.exists():
+        return tokenizer_json.read(read_json(file))
+    # Another process may be replacing the files one by one: then they match again in a moment.
+    for wait in (0.05, 0.2, 0.8, None):
+        try:
+            return load_folder(file.parent)
+        except PairityError:
+            if wait is None or not is_being_written(file.parent):
+                raise
+            time.sleep(wait)
+    raise AssertionError("the last try returns or raises")
+
+
+def load_folder(folder: Path) -> BpeModel:
+    settings_file = folder / SETTINGS
     settings = read_json(settings_file)
-    trace_file = file.parent / TRACE
-    trace = pq.read_table(trace_file) if trace_file.exists() else None
     try:
-        return restore(contents, settings, trace)
-    except (KeyError, TypeError, AttributeError) as error:
+        check_format(settings)
+        if settings["format"] == 1 and "digest" not in settings:  # before files had digests
+            tokenizer = (folder / "tokenizer.json").read_bytes()
+            trace = (folder / TRACE).read_bytes() if (folder / TRACE).exists() else None
+        else:
+            check_manifest(settings, settings_file)
+            tokenizer = read_checked(folder, "tokenizer.json", settings)
+            trace = read_checked(folder, TRACE, settings) if TRACE in settings["files"] else None
+        of_type(dict, settings["record"], "the record in pairity.json")
+        return restore(parse_json(tokenizer, folder / "tokenizer.json"), settings, read_trace(trace, folder))
+    except OSError as error:
+        raise unreadable(Path(error.filename or folder), error) from None
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise PairityError(f"{settings_file} is damaged: {type(error).__name__} {error}.") from None
 
 
-def restore(contents: dict[str, Any], settings: dict[str, Any], trace: Any) -> BpeModel:
-    if settings["format"] > FORMAT:
+def read_trace(data: bytes | None, folder: Path) -> Any:
+    if data is None:
+        return None
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(pa.BufferReader(data))
+        table.validate(full=True)
+    except (OSError, ValueError, KeyError, pa.ArrowException) as error:
+        raise PairityError(
+            f"{folder / TRACE} is damaged ({error}). Remove it, or save the tokenizer again."
+        ) from error
+    kinds = {name: TRACE_KINDS[name.partition(":")[0]] for name in table.column_names if is_of_a_trace(name)}
+    for name, kind in kinds.items():
+        if table.column_names.count(name) > 1 or not str(table[name].type).startswith(kind):
+            raise PairityError(
+                f"{folder / TRACE} is not a trace of training: its column {name!r} is not {kind}. Remove it, or save "
+                "the tokenizer again."
+            )
+    return table
+
+
+def is_of_a_trace(name: str) -> bool:
+    return name.partition(":")[0] in TRACE_KINDS
+
+
+def check_format(settings: dict[str, Any]) -> None:
+    if of_type(int, settings["format"], "the format in pairity.json") > FORMAT:
         raise PairityError(
             f"the tokenizer was saved by pairity {settings['versions']['pairity']}, in a format that is "
             "newer than this version can read. Upgrade pairity."
         )
-    model = tokenizer_json.read(contents, allow_holes=True, record=settings["record"], trace=trace)
+
+
+def restore(contents: dict[str, Any], settings: dict[str, Any], trace: Any) -> BpeModel:
+    repeats = of_type(list, settings.get("repeats", []), "the repeated merges")
+    others = {"record": settings["record"], "trace": trace}
+    model = tokenizer_json.read(contents, allow_holes=True, **({} if repeats else others))
+    if repeats:
+        model = replace(model, merges=with_repeats(model.merges, repeats), **others)
     # Hugging Face may have been given another spelling of the pattern; ours is the one in the settings.
     pattern = settings["pattern"]
     theirs = None if pattern is None else from_oniguruma(for_oniguruma(pattern))
@@ -71,7 +139,20 @@ def restore(contents: dict[str, Any], settings: dict[str, Any], trace: Any) -> B
     return model if pattern == theirs else replace(model, cut=replace(model.cut, pattern=pattern))
 
 
+def with_repeats(merges: Merges, repeats: list[Any]) -> Merges:
+    """The merges as they were learned: tokenizer.json has only the first of equal pairs."""
+    rows = merges.tolist()
+    for rank, *row in repeats:
+        rows.insert(rank, row)
+    found = np.array(rows)
+    first = {(left, right): rank for rank, (left, right, _) in reversed(list(enumerate(rows)))}
+    if not np.array_equal(found[sorted(first.values())], merges):
+        raise PairityError(f"{SETTINGS} is damaged: it repeats merges that tokenizer.json does not have.")
+    return found
+
+
 def settings_of(model: BpeModel) -> dict[str, Any]:
+    repeats = [[rank, *model.merges[rank].tolist()] for rank in model.repeats()]
     return {
         "format": FORMAT,
         "pretokenizer": model.cut.name,
@@ -82,4 +163,5 @@ def settings_of(model: BpeModel) -> dict[str, Any]:
         "merges": len(model.merges),
         "versions": {"pairity": metadata.version("pairity"), "unicode": _core.UNICODE_VERSION},
         "record": model.record,
+        **({"repeats": repeats} if repeats else {}),
     }

@@ -4,6 +4,7 @@ llama.cpp has no place for a pattern in its files: it knows pre-tokenizers by na
 its own. So only patterns that it has a name for can go there.
 """
 
+import tempfile
 import warnings
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,6 @@ from typing import Any
 from pairity.bpe.model import BpeModel
 from pairity.errors import PairityError
 from pairity.extras import load_extra
-from pairity.files import Content
 from pairity.formats import tokenizer_json
 from pairity.formats.transformers import Roles, split_roles
 
@@ -22,8 +22,8 @@ TAKE_WHOLE = {"llama-bpe"}
 ROLES = {"bos_token": "add_bos_token_id", "eos_token": "add_eos_token_id", "pad_token": "add_pad_token_id"}
 
 
-def writer(model: BpeModel, roles: Roles) -> Content:
-    """What writes the file, once all is known to be expressible."""
+def contents(model: BpeModel, roles: Roles) -> bytes:
+    """The bytes of the file, once all is known to be expressible."""
     gguf = load_extra("gguf", "a GGUF file")
     name = name_of(model)
     named, _ = split_roles(model, roles)
@@ -35,7 +35,8 @@ def writer(model: BpeModel, roles: Roles) -> Content:
             return gguf.TokenType.UNUSED
         return gguf.TokenType.CONTROL if token_id in specials else gguf.TokenType.NORMAL
 
-    def write(path: Path) -> None:
+    with tempfile.TemporaryDirectory() as folder:  # the package writes to a path and to nothing else
+        path = Path(folder) / "vocab.gguf"
         # The architecture is a required field. A vocabulary alone has none, and llama.cpp's own say llama.
         file = gguf.GGUFWriter(path, "llama")
         file.add_type("vocab")
@@ -50,8 +51,7 @@ def writer(model: BpeModel, roles: Roles) -> Content:
         file.write_header_to_file()
         file.write_kv_data_to_file()
         file.close()
-
-    return write
+        return path.read_bytes()
 
 
 def name_of(model: BpeModel) -> str:

@@ -1,23 +1,23 @@
 """GPT-2's pair of files: merges.txt, a merge per line in the byte-level alphabet, and vocab.json."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pairity.bpe.alphabet import to_bytes, to_text
 from pairity.bpe.merges import BYTE_TOKENS
 from pairity.bpe.model import BpeModel
 from pairity.errors import PairityError
-from pairity.files import Content
 from pairity.formats import tokenizer_json
-from pairity.formats.tokenizer_json import as_json, read_json
+from pairity.formats.tokenizer_json import as_json, read_json, unreadable
 from pairity.text.pretokenizers import Pretokenization
 
 
-def files(model: BpeModel) -> dict[str, Content]:
+def files(model: BpeModel) -> dict[str, bytes]:
     lines = ["#version: 0.2", *(" ".join(pair) for pair in tokenizer_json.merge_list(model))]
     return {
         "vocab.json": as_json(tokenizer_json.vocab(model)),
-        "merges.txt": "\n".join(lines) + "\n",
+        "merges.txt": ("\n".join(lines) + "\n").encode(),
     }
 
 
@@ -41,21 +41,25 @@ def read(
     """With vocab.json, special tokens have the ids it gives them; without it, ids follow from the merges."""
     pairs = read_pairs(merges)
     if vocab is None:
-        return BpeModel.from_merges(number(pairs, merges), cut=cut, special_tokens=special_tokens)
+        model = BpeModel.from_merges(number(pairs, merges), cut=cut, special_tokens=special_tokens)
+        return replace(model, merges=tokenizer_json.last_ranks(model.merges))
     contents = read_json(vocab)
     missing = [name for name in special_tokens if name not in contents]
     if missing:
         raise PairityError(f"the special token {missing[0]!r} is not in {vocab}.")
     specials = {name: contents[name] for name in special_tokens}
-    tokens, rows = tokenizer_json.table(contents, pairs, specials)
+    try:
+        tokens, rows = tokenizer_json.table(contents, pairs, specials)
+    except OverflowError as error:
+        raise PairityError(f"{vocab} is damaged: an id is too large ({error}).") from None
     return BpeModel.from_tokens(tokens, rows, cut=cut, special_tokens=specials, allow_holes=allow_holes)
 
 
 def read_pairs(path: Path) -> list[list[str]]:
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
-    except FileNotFoundError:
-        raise PairityError(f"there is no {path}.") from None
+    except OSError as error:
+        raise unreadable(path, error) from None
     except UnicodeDecodeError:
         raise PairityError(f"{path} is not UTF-8, so it is not a file of merges.") from None
     rows = [line.removesuffix("\r") for line in lines]

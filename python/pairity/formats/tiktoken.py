@@ -19,8 +19,8 @@ from pairity import _core
 from pairity.bpe.model import NO_ID, BpeModel
 from pairity.errors import PairityError
 from pairity.extras import load_extra
-from pairity.files import Content
-from pairity.formats.tokenizer_json import as_json, read_json
+from pairity.files.digests import digest
+from pairity.formats.tokenizer_json import as_json, of_type, read_json, unreadable
 from pairity.text.pretokenizers import Pretokenization, is_preset, pattern_of
 
 WHOLE_TEXT = r"(?s:.+)"
@@ -38,15 +38,12 @@ def read_from(
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         ranks = read_ranks(path)
-        beside = path.with_suffix(".json")
-        settings = read_json(beside) if beside.exists() and beside != path else {}
-        if pattern is None and "pat_str" not in settings:
+        stored, specials = read_settings(path)
+        if pattern is None and stored is None:
             raise PairityError(
                 f"{path} has ranks but no pattern. Pass pattern=..., the name of a pre-tokenizer such as "
                 "'gpt4o' or a regular expression."
             )
-        stored = settings.get("pat_str")
-        specials = settings.get("special_tokens", {})
     else:
         ranks, stored, specials = source._mergeable_ranks, source._pat_str, source._special_tokens
     regex = stored if pattern is None else pattern_of(pattern)
@@ -61,19 +58,42 @@ def read_from(
     )
 
 
-def read_ranks(path: Path) -> dict[bytes, int]:
-    """Token -> rank."""
-    ranks: dict[bytes, int] = {}
+def read_settings(path: Path) -> tuple[str | None, dict[str, int]]:
+    """The pattern and the special tokens in the .json beside a file of ranks; there need not be one."""
+    beside = path.with_suffix(".json")
+    if beside == path or not beside.exists():
+        return None, {}
+    settings = read_json(beside)
+    if "ranks" in settings and settings["ranks"] != digest(read_file(path)):
+        raise PairityError(
+            f"{path} is not the file that {beside.name} was written for: one of them is damaged, or was changed or "
+            "replaced since. Export the tokenizer again."
+        )
+    pattern = settings.get("pat_str")
+    specials = of_type(dict, settings.get("special_tokens", {}), f"the special tokens in {beside}")
+    for name, token_id in specials.items():
+        of_type(int, token_id, f"the id of the special token {name!r} in {beside}")
+    return None if pattern is None else of_type(str, pattern, f"the pattern in {beside}"), specials
+
+
+def read_file(path: Path) -> bytes:
     try:
-        lines = path.read_bytes().splitlines()
-    except FileNotFoundError:
-        raise PairityError(f"there is no {path}.") from None
-    for number, line in enumerate(lines, start=1):
+        return path.read_bytes()
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
+def read_ranks(path: Path) -> dict[bytes, int]:
+    """Token -> rank. One of them may be empty: Whisper's files keep an id free that way."""
+    ranks: dict[bytes, int] = {}
+    for number, line in enumerate(read_file(path).splitlines(), start=1):
         if not line.strip():
             continue
         try:
             token, rank = line.split()
-            decoded = base64.b64decode(token, validate=True)
+            decoded = b"" if token == b"=" else base64.b64decode(token, validate=True)
+            if not rank.isdigit():
+                raise ValueError
             value = int(rank)
         except (ValueError, binascii.Error):
             raise PairityError(
@@ -91,12 +111,14 @@ def from_ranks(
     """From token -> rank, where the rank is the id and no merges are listed.
 
     The only neighbours that ever make up a token are the last two parts of the token's own bytes, merged alone:
-    so that pair is its merge.
+    so that pair is its merge. The id of an empty token, which nothing ever gives, names no token.
     """
     tokens = {rank: token for token, rank in ranks.items()}
     if len(tokens) < len(ranks):
         twice = next(rank for token, rank in ranks.items() if tokens[rank] != token)
         raise PairityError(f"rank {twice} is given to two tokens.")
+    tokens = {rank: token for rank, token in tokens.items() if token}
+    allow_holes = allow_holes or b"" in ranks
 
     def model(merges: Any, whole_pretokens: bool) -> BpeModel:
         return BpeModel.from_tokens(
@@ -127,21 +149,22 @@ def to_tiktoken(model: BpeModel, name: str) -> Any:
     )
 
 
-def files(model: BpeModel, path: Path) -> dict[str, Content]:
-    """The ranks, named as the path says, and their settings."""
+def files(model: BpeModel, path: Path) -> dict[Path, bytes]:
+    """The ranks at the path, and their settings beside them, with the digest of the ranks."""
     if path.suffix == ".json":
         raise PairityError(
             f"the ranks need another name than {path}: the settings go to a .json beside them."
         )
     check(model)
+    ranks = sorted((token_id, token) for token, token_id in model.vocabulary.items())
+    lines = b"".join(base64.b64encode(token) + b" %d\n" % token_id for token_id, token in ranks)
     settings = {
         "name": path.stem,
         "pat_str": pattern_for(model),
         "special_tokens": dict(model.special_tokens),
+        "ranks": digest(lines),
     }
-    ranks = sorted((token_id, token) for token, token_id in model.vocabulary.items())
-    lines = b"".join(base64.b64encode(token) + b" %d\n" % token_id for token_id, token in ranks)
-    return {path.name: lines, path.with_suffix(".json").name: as_json(settings)}
+    return {path: lines, path.with_suffix(".json"): as_json(settings)}
 
 
 def pattern_for(model: BpeModel) -> str:

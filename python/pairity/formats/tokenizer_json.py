@@ -6,9 +6,10 @@ the reason: a tokenizer that gives other ids without a word is worse than none.
 
 import json
 import os
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,29 +17,65 @@ import numpy.typing as npt
 from pairity import _core
 from pairity.bpe.alphabet import to_bytes, to_text
 from pairity.bpe.model import BpeModel
-from pairity.errors import PairityError
+from pairity.errors import PairityError, PairityWarning, listed
 from pairity.formats.oniguruma import for_oniguruma, from_oniguruma
 from pairity.text.pretokenizers import Pretokenization, is_preset
 
 FLAGS = ("single_word", "lstrip", "rstrip")
+KINDS: dict[type, str] = {
+    bool: "true or false",
+    dict: "an object",
+    int: "a whole number",
+    list: "a list",
+    str: "a string",
+}
+T = TypeVar("T")
 
 
 def vocab(model: BpeModel) -> dict[str, int]:
     """Every token as the files write it -> id; special tokens as they are."""
-    names = {token_id: name for name, token_id in model.special_tokens.items()}
-    return {names.get(i) or to_text(token): i for i, token in enumerate(model.tokens) if token}
+    names = names_by_id(last_first(model.special_tokens))
+    return {
+        text: i for i, token in enumerate(model.tokens) if token for text in names.get(i) or [to_text(token)]
+    }
+
+
+def names_by_id(special_tokens: Mapping[str, int]) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for name, token_id in special_tokens.items():
+        found.setdefault(token_id, []).append(name)
+    return found
+
+
+def last_first(special_tokens: Mapping[str, int]) -> dict[str, int]:
+    """The names of one id the other way round: Hugging Face decodes an id to the last of them, and we to the first."""
+    by_id = names_by_id(special_tokens)
+    return {name: token_id for token_id, names in by_id.items() for name in reversed(names)}
 
 
 def merge_list(model: BpeModel) -> list[tuple[str, str]]:
-    """The merges as the files write them. Of equal pairs only the first: readers would take the last one's
-    rank."""
+    """The merges as the files write them, without repeats: of equal pairs we take the first one's rank, and readers
+    the last one's."""
     texts = [to_text(token) for token in model.tokens]
     pairs = dict.fromkeys((left, right) for left, right, _ in model.merges.tolist())
     return [(texts[left], texts[right]) for left, right in pairs]
 
 
+def last_ranks(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The merges of somebody else's file without repeats: there, of equal pairs the last one's rank counts."""
+    last = {(left, right): rank for rank, (left, right, _) in enumerate(rows.tolist())}
+    return rows[sorted(last.values())]
+
+
 def write(model: BpeModel) -> dict[str, Any]:
     """The contents of tokenizer.json."""
+    if others := [name for names in names_by_id(model.special_tokens).values() for name in names[1:]]:
+        warnings.warn(
+            f"in Hugging Face's library an id has one name, so special tokens that share theirs are plain text "
+            f"there: {listed(others)}.",
+            PairityWarning,
+            stacklevel=2,
+        )
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
     pre_tokenizer: dict[str, Any] = byte_level
     if model.cut.pattern is not None:
@@ -57,7 +94,7 @@ def write(model: BpeModel) -> dict[str, Any]:
                 "normalized": False,
                 "special": True,
             }
-            for name, token_id in sorted(model.special_tokens.items(), key=lambda item: item[1])
+            for name, token_id in sorted(last_first(model.special_tokens).items(), key=lambda item: item[1])
         ],
         "normalizer": {"type": "NFC"} if model.cut.normalize == "nfc" else None,
         "pre_tokenizer": pre_tokenizer,
@@ -109,7 +146,7 @@ def read(contents: Any, *, allow_holes: bool = False, **others: Any) -> BpeModel
     """
     try:
         parts = parse(contents)
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
+    except (KeyError, TypeError, AttributeError, IndexError, OverflowError, RecursionError) as error:
         raise PairityError(
             f"tokenizer.json is damaged: {type(error).__name__} {error}. Get the file again, or save it again."
         ) from None
@@ -122,19 +159,20 @@ def parse(contents: dict[str, Any]) -> dict[str, Any]:
     check_model(model)
     normalize = normalize_of(contents.get("normalizer"))
     check_decoder(contents.get("decoder"))
-    added = contents.get("added_tokens") or []
+    added = contents.get("added_tokens")
+    added = [] if added is None else of_type(list, added, "the added tokens")
     for token in added:
         check_added(token, normalize)
-    special_tokens = {token["content"]: token["id"] for token in added}
+    special_tokens = last_first({token["content"]: token["id"] for token in added})
     if len(special_tokens) < len(added):
         raise PairityError("tokenizer.json adds the same token twice. Leave one out.")
-    tokens, merges = table(model["vocab"], model["merges"], special_tokens)
+    tokens, merges = table(model["vocab"], of_type(list, model["merges"], "the merges"), special_tokens)
     return {
         "tokens": tokens,
         "merges": merges,
         "cut": Pretokenization(pattern_of(contents.get("pre_tokenizer")), normalize),
         "special_tokens": special_tokens,
-        "whole_pretokens": bool(model.get("ignore_merges", False)),
+        "whole_pretokens": of_type(bool, model.get("ignore_merges", False), "ignore_merges"),
     }
 
 
@@ -144,8 +182,7 @@ def table(
     """Id -> bytes and (left, right, new) ids, from tokens and merges written in the byte-level alphabet."""
     tokens: dict[int, bytes] = {}
     for text, token_id in vocab.items():
-        if not isinstance(token_id, int) or isinstance(token_id, bool):
-            raise PairityError(f"the id of token {text!r} is {token_id!r}, not a whole number.")
+        of_type(int, token_id, f"the id of token {text!r}")
         if text in special_tokens:
             if special_tokens[text] != token_id:
                 raise PairityError(
@@ -164,12 +201,12 @@ def table(
             ) from None
     ordinary = {text: token_id for text, token_id in vocab.items() if text not in special_tokens}
     rows = [merge_row(merge, rank, ordinary) for rank, merge in enumerate(merges)]
-    return tokens, np.array(rows, np.int64).reshape(-1, 3)
+    return tokens, last_ranks(np.array(rows, np.int64).reshape(-1, 3))
 
 
 def merge_row(merge: Any, rank: int, ids: Mapping[str, int]) -> tuple[int, int, int]:
     pair = merge.split(" ") if isinstance(merge, str) else merge
-    if len(pair) != 2:
+    if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(part, str) for part in pair):
         raise PairityError(f"merge {rank} is {merge!r}, not a pair of tokens.")
     left, right = pair
     try:
@@ -177,7 +214,7 @@ def merge_row(merge: Any, rank: int, ids: Mapping[str, int]) -> tuple[int, int, 
     except KeyError as error:
         role = "which it makes, " if error.args[0] == left + right else ""
         raise PairityError(
-            f"merge {rank} ({left} + {right}): {error.args[0]!r}, {role}is not a token."
+            f"merge {rank} ({left!r} + {right!r}): {error.args[0]!r}, {role}is not a token."
         ) from None
 
 
@@ -237,7 +274,7 @@ def pattern_of(pre_tokenizer: dict[str, Any] | None) -> str | None:
 def split_pattern(split: dict[str, Any]) -> str:
     if "Regex" not in split["pattern"]:
         raise PairityError(f"Split on the text {split['pattern']!r} is not a pattern of pre-tokens.")
-    pattern = from_oniguruma(split["pattern"]["Regex"])
+    pattern = from_oniguruma(of_type(str, split["pattern"]["Regex"], "the regex of Split"))
     behavior, invert = split["behavior"], split.get("invert", False)
     known = is_preset(pattern)
     # Known patterns match all text, so removing what lies between matches removes nothing.
@@ -254,6 +291,8 @@ def check_decoder(decoder: dict[str, Any] | None) -> None:
 
 
 def check_added(token: dict[str, Any], normalize: str | None) -> None:
+    of_type(str, token["content"], "the text of an added token")
+    of_type(int, token["id"], f"the id of the added token {token['content']!r}")
     for flag in FLAGS:
         if token.get(flag):
             raise PairityError(f"the added token {token['content']!r} sets {flag}, which cannot be kept.")
@@ -261,6 +300,13 @@ def check_added(token: dict[str, Any], normalize: str | None) -> None:
         raise PairityError(
             f"the added token {token['content']!r} is looked for in normalised text, which cannot be kept."
         )
+
+
+def of_type(kind: type[T], value: Any, what: str) -> T:
+    """The value, if it is exactly of this kind: a bool is no whole number here, nor is 1.0."""
+    if type(value) is not kind:
+        raise PairityError(f"{what}: {shortened(value)} is not {KINDS[kind]}.")
+    return value
 
 
 # JSON, as all of our files have it
@@ -282,15 +328,35 @@ def plain(value: Any) -> Any:
 
 def read_json(file: Path) -> dict[str, Any]:
     try:
-        contents = json.loads(file.read_bytes())
+        data = file.read_bytes()
     except FileNotFoundError:
         raise PairityError(
             f"there is no {file}. A tokenizer is a folder with a tokenizer.json, or that file."
         ) from None
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except OSError as error:
+        raise unreadable(file, error) from None
+    return parse_json(data, file)
+
+
+def unreadable(file: Path, error: OSError) -> PairityError:
+    """What to say of a file that is not there, is a folder, or may not be read."""
+    if isinstance(error, FileNotFoundError):
+        return PairityError(f"there is no {file}.")
+    return PairityError(f"cannot read {file}: {error.strerror or error}.")
+
+
+def parse_json(data: bytes, file: Path) -> dict[str, Any]:
+    try:
+        contents = json.loads(data)
+    except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, a number of 5,000 digits, too deep
         raise PairityError(
             f"{file} is damaged, it is not JSON: {error}. Get the file again, or save it again."
         ) from None
     if not isinstance(contents, dict):
         raise PairityError(f"{file} is damaged: it holds a {type(contents).__name__}, not an object.")
     return contents
+
+
+def shortened(value: object) -> str:
+    text = repr(value)
+    return text if len(text) < 80 else f"{text[:76]} ..."

@@ -6,7 +6,6 @@ from typing import Any
 from pairity.bpe.model import BpeModel
 from pairity.errors import PairityError
 from pairity.extras import load_extra
-from pairity.files import Content
 from pairity.formats import tokenizer_json
 from pairity.formats.tokenizer_json import as_json
 
@@ -24,7 +23,7 @@ def split_roles(model: BpeModel, roles: Roles) -> tuple[dict[str, str], list[str
     return named, [name for name in model.special_tokens if name not in named.values()]
 
 
-def files(model: BpeModel, *, roles: Roles, chat_template: str | None) -> dict[str, Content]:
+def files(model: BpeModel, *, roles: Roles, chat_template: str | None) -> dict[str, bytes]:
     """The files of a folder that AutoTokenizer loads."""
     named, others = split_roles(model, roles)
     contents = tokenizer_json.write(model)

@@ -62,7 +62,7 @@ def evaluate(
     reference   the language that token premiums are measured against
     resamples   bootstrap resamples for the 95% intervals; 0 for none
     seed        of the resamples
-    morph       gold words for MorphScore (see `pairity.judging.metrics.gold.read_morph`)
+    morph       gold words for MorphScore: a folder, or what `pairity.judging.metrics.gold.read_morph` gives
     parallel    line i says the same in all languages. False leaves out what compares lines across languages
     threads     for tokenizers that take a number of threads
     progress    called with what is being worked on, steps done and steps in all

@@ -12,6 +12,7 @@ import numpy as np
 from pairity.bpe.alphabet import to_bytes
 from pairity.errors import PairityError
 from pairity.extras import load_extra
+from pairity.formats.tokenizer_json import unreadable
 from pairity.judging.arrays import Ids, Integers
 from pairity.judging.protocol import Adapter, TokenizerLike, joined, plain
 from pairity.judging.sentencepiece import piece_bytes
@@ -21,7 +22,7 @@ class HuggingFaceTokenizer(Adapter):
     """A `tokenizers.Tokenizer`: byte-level BPE, BPE with byte fallback, Unigram, WordPiece, WordLevel."""
 
     def __init__(self, tokenizer: Any, name: str) -> None:
-        super().__init__(name, int(tokenizer.get_vocab_size(with_added_tokens=True)))
+        super().__init__(name, 1 + max(tokenizer.get_vocab(with_added_tokens=True).values(), default=-1))
         # A copy: truncation and padding are settings of the object, and the caller's must stay as they are.
         self._tokenizer = type(tokenizer).from_str(tokenizer.to_str())
         self._tokenizer.no_truncation()
@@ -58,7 +59,7 @@ class TransformersTokenizer(Adapter):
     """A transformers tokenizer that is written in Python and so has no `tokenizers` object inside."""
 
     def __init__(self, tokenizer: Any, name: str) -> None:
-        super().__init__(name, len(tokenizer))
+        super().__init__(name, 1 + max(tokenizer.get_vocab().values(), default=-1))
         self._tokenizer = tokenizer
         self._special = {int(token) for token in tokenizer.all_special_ids}
         self._bytes_of = piece_bytes
@@ -87,10 +88,17 @@ def open_tokenizer_json(path: Path, name: str) -> TokenizerLike:
     import tokenizers
 
     try:
-        tokenizer = tokenizers.Tokenizer.from_file(str(path))
-    except Exception as error:
+        contents = path.read_bytes().decode()
+    except OSError as error:
+        raise unreadable(path, error) from None
+    except UnicodeDecodeError as error:
+        raise PairityError(f"{path} is damaged, it is not UTF-8: {error}. Get the file again.") from None
+    try:
+        return HuggingFaceTokenizer(tokenizers.Tokenizer.from_str(contents), name)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # a panic of its Rust code is no Exception
         raise PairityError(f"{path} is not a tokenizer.json that tokenizers can read: {error}") from error
-    return HuggingFaceTokenizer(tokenizer, name)
 
 
 def open_transformers(source: str, name: str, *, local: bool) -> TokenizerLike:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pairity.errors import PairityError
+from pairity.formats.tokenizer_json import unreadable
 from pairity.judging.huggingface import (
     HuggingFaceTokenizer,
     from_transformers,
@@ -74,13 +75,17 @@ def open_path(text: str, name: str | None, threads: int | None) -> TokenizerLike
     if path.is_dir():
         return open_folder(path, name or path.resolve().name, threads)
     own_name = name or (path.resolve().parent.name if path.name.startswith("tokenizer.") else path.stem)
+    try:
+        tekken, has_ranks = path.suffix == ".json" and is_tekken(path), is_ranks_file(path)
+    except OSError as error:
+        raise unreadable(path, error) from None
     if path.suffix == ".json":
-        if is_tekken(path):
+        if tekken:
             return open_tekken(path, own_name, threads)
         if path.name == "tokenizer.json" and (path.parent / "pairity.json").exists():
             return open_folder(path.parent, own_name, threads)
         return open_tokenizer_json(path, own_name)
-    if is_ranks_file(path):
+    if has_ranks:
         return open_ranks(path, pattern, own_name, threads)
     if ".model" in path.name:
         return open_sentencepiece(path, own_name, threads)

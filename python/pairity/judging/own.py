@@ -16,7 +16,7 @@ class PairityTokenizer(Adapter):
     """A `pairity.Tokenizer`."""
 
     def __init__(self, tokenizer: Tokenizer, name: str, threads: int | None) -> None:
-        super().__init__(name, tokenizer.vocab_size)
+        super().__init__(name, len(tokenizer))
         self._tokenizer = tokenizer
         self._threads = threads
         self._special = set(tokenizer.special_tokens.values())

@@ -22,7 +22,13 @@ class TokenizerLike(Protocol):
     def name(self) -> str: ...
 
     @property
-    def vocab_size(self) -> int: ...
+    def vocab_size(self) -> int:
+        """One more than the highest id, special tokens included: the rows that a model's embedding needs.
+
+        128,256 for Llama 3, be it opened as an object or as its file, which lists 128,000 ranks and no special
+        tokens. Where only a file of ranks is there and nothing says what special tokens belong to it, its ranks
+        are all that is counted.
+        """
 
     def encode_lines(self, lines: list[str]) -> tuple[Ids, Integers]:
         """All ids one after another, and n + 1 offsets: line i is ids[offsets[i]:offsets[i + 1]].

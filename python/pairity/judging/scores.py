@@ -8,7 +8,9 @@ lengths      tokens of every line, per tokenizer and language (-1: the tokenizer
 
 from __future__ import annotations
 
+import io
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -21,12 +23,20 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from pairity.errors import PairityError
-from pairity.files import Content, write_files
+from pairity.files.digests import check_manifest, in_memory, read_checked, sealed
+from pairity.files.locks import locked
+from pairity.files.places import check_folder
+from pairity.files.writing import write_folder
+from pairity.formats.tokenizer_json import of_type, read_json
 from pairity.judging.arrays import Integers
 from pairity.judging.metrics.fairness import lorenz, worst_language
 
 LEAK = "evaluated on the text that steered it"
 """What notes and warnings say of a tokenizer that has seen the text."""
+
+FORMAT = 2
+OF_THE_FOLDER = ("scores.json",)
+"""What a folder holds that has scores already."""
 
 VALUES = [
     ("metric", pa.string()),
@@ -168,20 +178,26 @@ class Scores:
             f"these scores have no difference in {metric!r} between {tokenizer!r} and {against!r}."
         )
 
-    def save(self, folder: str | Path) -> None:
-        """Writes scores, differences and groups as Parquet and CSV, lengths.npz and scores.json into `folder`."""
-        files: dict[str, Content] = {}
+    def save(self, folder: str | Path, *, force: bool = True) -> None:
+        """Write scores, differences and groups as Parquet and CSV, lengths.npz and scores.json into `folder`.
+
+        The folder changes as a whole: scores.json is written last and has the digests of the other files.
+        """
+        path = Path(folder)
+        check_folder(path, OF_THE_FOLDER, what="scores", force=force)
+        files: dict[str, bytes] = {}
         tables = {"scores": self.table, "differences": self.differences, "groups": self.groups}
         for name, table in tables.items():
-            files[f"{name}.parquet"] = partial(pq.write_table, table)
-            files[f"{name}.csv"] = partial(pyarrow.csv.write_csv, table)
+            files[f"{name}.parquet"] = in_memory(partial(pq.write_table, table))
+            files[f"{name}.csv"] = in_memory(partial(pyarrow.csv.write_csv, table))
         # Names of tokenizers are free text and file names are not: the arrays are numbered.
         places = [(tokenizer, language) for tokenizer in self.lengths for language in self.lengths[tokenizer]]
         arrays = {f"lengths_{i}": self.lengths[t][lang] for i, (t, lang) in enumerate(places)}
-        files["lengths.npz"] = lambda path: np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
-        content = {"format": 1, "meta": self.meta, "leaks": self.leaks, "lengths": places}
-        files["scores.json"] = json.dumps(content, ensure_ascii=False, indent=1)
-        write_files(Path(folder), files)
+        files["lengths.npz"] = in_memory(lambda file: np.savez_compressed(file, **arrays))  # type: ignore[arg-type]
+        content = {"format": FORMAT, "meta": self.meta, "leaks": self.leaks, "lengths": places}
+        files["scores.json"] = json.dumps(sealed(content, files), ensure_ascii=False, indent=1).encode()
+        with locked(path):
+            write_folder(path, files)
 
     @classmethod
     def load(cls, folder: str | Path) -> Scores:
@@ -191,15 +207,56 @@ class Scores:
             raise PairityError(
                 f"no scores in {folder}: there is no scores.json. Make them with `pairity eval -o {folder}`."
             )
+        content = read_json(folder / "scores.json")
         try:
-            content = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
-            tables = [
-                pq.read_table(folder / f"{name}.parquet") for name in ("scores", "differences", "groups")
-            ]
+            has_digests = check_format(content, folder)
+            read = partial(read_file, folder, content if has_digests else None)
+            kinds = {"scores": TABLE, "differences": DIFFERENCES, "groups": GROUPS}
+            tables = [read_table(read(f"{name}.parquet"), name, schema) for name, schema in kinds.items()]
             lengths: dict[str, dict[str, Integers]] = {}
-            with np.load(folder / "lengths.npz", allow_pickle=False) as arrays:
+            with np.load(read("lengths.npz"), allow_pickle=False) as arrays:
                 for index, (tokenizer, language) in enumerate(content["lengths"]):
-                    lengths.setdefault(tokenizer, {})[language] = arrays[f"lengths_{index}"]
-            return cls(tables[0], tables[1], tables[2], lengths, content["leaks"], content["meta"])
-        except (OSError, KeyError, ValueError) as error:
-            raise PairityError(f"the scores in {folder} are damaged ({error}). Make them again.") from error
+                    lengths.setdefault(tokenizer, {})[language] = check_lengths(arrays[f"lengths_{index}"])
+            leaks = of_type(dict, content["leaks"], "the leaks")
+            for name, languages in leaks.items():
+                of_type(list, languages, f"the leaks of {name!r}")
+            meta = of_type(dict, content["meta"], "the settings")
+            of_type(list, meta.get("warnings", []), "the warnings")
+            return cls(tables[0], tables[1], tables[2], lengths, leaks, meta)
+        except PairityError:
+            raise
+        except Exception as error:  # numpy, zipfile, zlib and Arrow each have their own
+            raise PairityError(f"the scores in {folder} are damaged ({error!r}). Make them again.") from error
+
+
+def check_format(content: Mapping[str, Any], folder: Path) -> bool:
+    """Whether the scores have digests, which then fit; the first format had none."""
+    if of_type(int, content["format"], "the format in scores.json") > FORMAT:
+        raise PairityError(
+            f"the scores in {folder} have format {content['format']}, and this pairity reads up to {FORMAT}: "
+            "pip install -U pairity."
+        )
+    has_digests = content["format"] != 1 or "digest" in content
+    if has_digests:
+        check_manifest(content, folder / "scores.json")
+    return has_digests
+
+
+def read_file(folder: Path, manifest: Mapping[str, Any] | None, name: str) -> io.BytesIO:
+    """A file of the folder, checked against its digest where there is one."""
+    data = (folder / name).read_bytes() if manifest is None else read_checked(folder, name, manifest)
+    return io.BytesIO(data)
+
+
+def read_table(file: io.BytesIO, name: str, schema: pa.Schema) -> pa.Table:
+    table = pq.read_table(file)
+    if not table.schema.equals(schema):
+        raise ValueError(f"{name}.parquet has other columns than the {name} of an evaluation")
+    table.validate(full=True)
+    return table
+
+
+def check_lengths(lengths: Any) -> Integers:
+    if not isinstance(lengths, np.ndarray) or lengths.ndim != 1 or lengths.dtype.kind not in "iu":
+        raise ValueError("lengths.npz holds something else than lengths of lines")
+    return lengths

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import base64
 import importlib
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from pairity.bpe.model import NO_ID
 from pairity.errors import PairityError
 from pairity.extras import load_extra
-from pairity.formats.tiktoken import read_ranks
+from pairity.formats.tiktoken import read_ranks, read_settings
+from pairity.formats.tokenizer_json import read_json
 from pairity.judging.arrays import Ids, Integers
 from pairity.judging.protocol import Adapter, joined, plain
 from pairity.text.pretokenizers import CL100K, TIKTOKEN_GPT2, pattern_of
@@ -37,9 +38,10 @@ PUBLISHED_SIZES = {
     ("p50k", 50_280): 50_281,
     ("r50k", 50_256): 50_257,
     ("gpt2", 50_256): 50_257,
+    ("llama3", 128_000): 128_256,
 }
 """Pattern and number of ranks of a published file -> size with the special tokens, which are not in the file:
-the size of a vocabulary must not depend on where its ranks were found."""
+the size of a vocabulary must not depend on where its ranks were found (see `protocol.TokenizerLike`)."""
 
 
 class TiktokenTokenizer(Adapter):
@@ -98,7 +100,15 @@ def is_ranks_file(path: Path) -> bool:
 
 
 def open_ranks(path: Path, pattern: str | None, name: str, threads: int | None) -> TiktokenTokenizer:
-    """A file of ranks; `pattern` is a name in TIKTOKEN_PATTERNS or a regular expression."""
+    """A file of ranks; `pattern` is a name in TIKTOKEN_PATTERNS or a regular expression.
+
+    Without one it is that of the .json beside the ranks, which pairity writes, or follows from the file's name.
+    """
+    ranks = read_ranks(path)
+    stored, specials = read_settings(path)
+    if stored is not None and pattern in (None, stored):
+        size = 1 + max([*ranks.values(), *specials.values()], default=0)
+        return from_ranks(path, ranks, stored, name, threads, size)
     if pattern is None:
         place = f"{path.resolve().parent.name}/{path.name}".lower()
         pattern = next((known for known in TIKTOKEN_PATTERNS if known in place), None)
@@ -107,7 +117,6 @@ def open_ranks(path: Path, pattern: str | None, name: str, threads: int | None) 
             f"{path} holds tiktoken ranks, but not the pattern that cuts the text before them. Add it: "
             f"{path.name}@NAME with NAME one of {', '.join(TIKTOKEN_PATTERNS)}, or {path.name}@REGEX."
         )
-    ranks = read_ranks(path)
     vocab_size = PUBLISHED_SIZES.get((pattern, len(ranks)))
     return from_ranks(path, ranks, TIKTOKEN_PATTERNS.get(pattern, pattern), name, threads, vocab_size)
 
@@ -120,14 +129,18 @@ def is_tekken(path: Path) -> bool:
 
 def open_tekken(path: Path, name: str, threads: int | None) -> TiktokenTokenizer:
     """Mistral's tekken.json: tiktoken ranks and their pattern in one file."""
-    content = json.loads(path.read_text(encoding="utf-8"))
-    config = content["config"]
-    size = int(config["default_vocab_size"])
-    learned = size - int(config["default_num_special_tokens"])
-    ranks = {
-        base64.b64decode(entry["token_bytes"]): int(entry["rank"]) for entry in content["vocab"][:learned]
-    }
-    return from_ranks(path, ranks, str(config["pattern"]), name, threads, size)
+    content = read_json(path)
+    try:
+        config = content["config"]
+        size = int(config["default_vocab_size"])
+        learned = size - int(config["default_num_special_tokens"])
+        ranks = {
+            base64.b64decode(entry["token_bytes"]): int(entry["rank"]) for entry in content["vocab"][:learned]
+        }
+        pattern = str(config["pattern"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise PairityError(f"{path} is damaged ({error!r}). Get the file again.") from error
+    return from_ranks(path, ranks, pattern, name, threads, size)
 
 
 def from_ranks(
@@ -144,8 +157,10 @@ def from_ranks(
         raise PairityError(
             f"{path} has no token for {len(missing)} of the 256 bytes: tiktoken cannot encode with it."
         )
+    if len(set(ranks.values())) < len(ranks) or not 0 <= max(ranks.values()) < NO_ID:
+        raise PairityError(f"{path} is damaged: two tokens have the same rank, or a rank is out of range.")
     try:
         encoding = tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
-    except ValueError as error:
+    except Exception as error:  # it raises ValueError for a pattern, and others for what it does not expect
         raise PairityError(f"tiktoken refuses the pattern given for {path}: {error}") from error
     return TiktokenTokenizer(encoding, name, threads, vocab_size)

@@ -13,7 +13,7 @@ from typing import Any
 
 from pairity.errors import PairityError
 from pairity.extras import load_extra
-from pairity.files import write_file
+from pairity.files.writing import write_file
 from pairity.judging.metrics import METRICS
 from pairity.judging.opening import open_tokenizer
 from pairity.judging.scores import Scores

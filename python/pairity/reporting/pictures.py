@@ -13,7 +13,7 @@ import pyarrow.csv
 
 from pairity.errors import PairityError
 from pairity.extras import load_extra
-from pairity.files import write_file
+from pairity.files.writing import write_file
 from pairity.judging.scores import Scores
 from pairity.reporting.cells import Cells
 from pairity.reporting.drawing import draw

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pairity.errors import PairityError
-from pairity.files import write_file
+from pairity.files.writing import write_file
 from pairity.judging.metrics import METRICS
 from pairity.judging.scores import Scores
 from pairity.reporting.cells import PAPER_METRICS, Cell, Cells, short_title

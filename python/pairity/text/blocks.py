@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from pairity.errors import PairityError
 from pairity.text import jsonl
 from pairity.text.columns import COLUMN_FIX, refuse_column, to_utf8
-from pairity.text.inputs import TextFile, TextInput, refuse_broken
+from pairity.text.inputs import PARQUET_DAMAGE, TextFile, TextInput, refuse_broken
 
 # Large enough that taking a block costs nothing beside counting it, small enough that Ctrl-C, which waits for
 # the blocks in work, is felt at once even with a slow user-given pattern.
@@ -51,23 +51,31 @@ def file_blocks(file: TextFile, text_column: str) -> Iterator[tuple[int, Block]]
 
 def line_blocks(file: TextFile) -> Iterator[tuple[int, Block]]:
     """Whole lines of a text file, about BLOCK_BYTES at a time (more where a line is longer)."""
-    if file.codec and not file.size:
+    if file.codec and not file.size and not file.once:
         raise PairityError(
             f"{file.path}: broken {file.codec} file (it has no bytes). Make or fetch it again."
         )
     line = 0
     try:
-        with pa.OSFile(str(file.path)) as raw:
-            parts = inflated_lines(raw, file.codec) if file.codec else plain_lines(raw)
+        with open_raw(file) as raw:
+            if file.codec:
+                parts = streamed_lines(pa.CompressedInputStream(raw, file.codec))
+            else:
+                parts = streamed_lines(raw) if file.once else plain_lines(raw)
             for part in parts:
                 lines = part if line else without_mark(part, file.path)
                 if lines:
-                    yield raw.tell(), Block(str(file.path), "line", line, lines)
+                    yield 0 if file.once else raw.tell(), Block(str(file.path), "line", line, lines)
                 # Lines are short, so `bytes.count` would take longer, and hold the GIL.
                 line += int(np.count_nonzero(np.frombuffer(lines, np.uint8) == ord("\n")))
     except (OSError, pa.ArrowException) as error:
         ended = f", near line {line + 1}" if file.codec else ""
         refuse_broken(file.path, file.codec or "text", error, ended)
+
+
+def open_raw(file: TextFile) -> pa.NativeFile:
+    """Arrow opens only what it can seek in."""
+    return pa.PythonFile(file.path.open("rb"), "r") if file.once else pa.OSFile(str(file.path))
 
 
 def plain_lines(raw: pa.NativeFile) -> Iterator[bytes]:
@@ -89,9 +97,8 @@ def plain_lines(raw: pa.NativeFile) -> Iterator[bytes]:
         start = end
 
 
-def inflated_lines(raw: pa.NativeFile, codec: str) -> Iterator[bytes]:
+def streamed_lines(stream: pa.NativeFile) -> Iterator[bytes]:
     pieces: list[bytes] = []  # of a line not yet ended
-    stream = pa.CompressedInputStream(raw, codec)
     while data := stream.read(BLOCK_BYTES):
         if cut := data.rfind(b"\n") + 1:
             yield b"".join([*pieces, data[:cut]])
@@ -111,6 +118,11 @@ def without_mark(data: bytes, path: Path) -> bytes:
     ):
         if data.startswith(magic):
             raise PairityError(f"{path}, line 1: this is {what}, not UTF-8: {fix}.")
+    start = data[:LINE_BYTES]
+    if start.count(0) > max(8, len(start) // 4):  # half of the bytes of English text
+        raise PairityError(
+            f"{path}, line 1: this looks like UTF-16, since many of its bytes are 0: convert it to UTF-8."
+        )
     return data.removeprefix(b"\xef\xbb\xbf")
 
 
@@ -131,6 +143,11 @@ def parquet_blocks(file: TextFile, text_column: str) -> Iterator[tuple[int, Bloc
             schema = parquet.schema_arrow
             if text_column not in schema.names:
                 refuse_column(str(file.path), text_column, schema.names)
+            if schema.names.count(text_column) > 1:
+                raise PairityError(
+                    f"{file.path}: there are {schema.names.count(text_column)} columns {text_column!r}. "
+                    "Rename all but one."
+                )
             kind = schema.field(text_column).type
             if pa.types.is_dictionary(kind):
                 kind = kind.value_type
@@ -140,7 +157,7 @@ def parquet_blocks(file: TextFile, text_column: str) -> Iterator[tuple[int, Bloc
                 )
             rows = parquet.metadata.num_rows
             for batch in parquet.iter_batches(
-                rows_per_block(parquet, text_column), columns=[text_column], use_threads=False
+                rows_per_block(parquet), columns=[text_column], use_threads=False
             ):
                 column = batch.column(0)
                 if pa.types.is_dictionary(column.type):
@@ -151,19 +168,21 @@ def parquet_blocks(file: TextFile, text_column: str) -> Iterator[tuple[int, Bloc
                         f"{file.path}, row {missing + 1}: {text_column!r} is null. Remove such rows."
                     )
                 texts = column.cast(pa.large_binary())
-                yield file.size * row // rows, Block(str(file.path), "row", row, texts=texts)
+                yield file.size * row // max(rows, 1), Block(str(file.path), "row", row, texts=texts)
                 row += len(texts)
-    except (OSError, pa.ArrowException) as error:
+    except PairityError:
+        raise
+    except PARQUET_DAMAGE as error:
         refuse_broken(file.path, "Parquet", error, f", near row {row + 1}")
 
 
-def rows_per_block(parquet: Any, text_column: str) -> int:
-    """Rows that make about BLOCK_BYTES, from the sizes in the footer."""
+def rows_per_block(parquet: Any) -> int:
+    """Rows that make about BLOCK_BYTES, or less where there are other columns, from the sizes in the footer.
+
+    The footer knows the size of each column too, but asking for it in a damaged file ends the process.
+    """
     metadata = parquet.metadata
-    size = 0
-    for group in range(metadata.num_row_groups):
-        chunks = (metadata.row_group(group).column(i) for i in range(metadata.num_columns))
-        size += sum(chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema == text_column)
+    size = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
     return int(min(max(BLOCK_BYTES * metadata.num_rows // max(size, 1), 16), 1 << 16))
 
 

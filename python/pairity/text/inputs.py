@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NoReturn
+
+import pyarrow as pa
 
 from pairity.errors import PairityError
 
@@ -21,12 +24,16 @@ class AlreadyCounted:
 
 @dataclass(frozen=True)
 class TextFile:
-    """One file of texts: `kind` says how it is laid out, `codec` how it is compressed, if at all."""
+    """One file of texts: `kind` says how it is laid out, `codec` how it is compressed, if at all.
+
+    `once`: a pipe, which can be read once; its size is not known, and 0 here.
+    """
 
     path: Path
     kind: Kind
     codec: str | None
     size: int
+    once: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,5 +70,11 @@ class Resolved:
     left_out: tuple[str, ...]
 
 
+PARQUET_DAMAGE = (OSError, ValueError, KeyError, OverflowError, MemoryError, pa.ArrowException)
+"""What reading a damaged Parquet file may raise."""
+
+
 def refuse_broken(path: Path, kind: str, error: Exception, place: str = "") -> NoReturn:
+    if isinstance(error, PermissionError | FileNotFoundError | IsADirectoryError) and error.errno:
+        raise PairityError(f"cannot read {path}: {os.strerror(error.errno)}.") from error
     raise PairityError(f"{path}{place}: broken {kind} file ({error}). Make or fetch it again.") from error

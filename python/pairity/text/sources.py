@@ -4,7 +4,8 @@ A SOURCE is
 - `LANG=PATH`: the text of one language, PATH a file, a glob or a folder of files;
 - a folder with one file or one folder per language: `eng_Latn.txt.gz`, `deu_Latn.jsonl.zst`,
   `tel_Telu/*.parquet`;
-- a text file, whose language is its name as in a folder: `data/*.txt` means what `data/` means;
+- a text file (or a pipe, named like one), whose language is its name as in a folder: `data/*.txt` means what
+  `data/` means;
 - a counts file, or a folder of them: Parquet with the columns language, pretoken, count;
 - in Python also `{language: path | paths | iterable of lines | {pretoken: count}}`, a `Counts`, or an Arrow
   table of counts.
@@ -27,25 +28,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from pairity.errors import PairityError
-from pairity.text.inputs import (
-    COUNTS_COLUMNS,
-    AlreadyCounted,
-    CountsInput,
-    Kind,
-    Resolved,
-    TextFile,
-    TextInput,
-    refuse_broken,
+from pairity.text.inputs import AlreadyCounted, CountsInput, Resolved, TextFile, TextInput
+from pairity.text.kinds import (
+    READABLE,
+    is_counts_file,
+    is_documentation,
+    is_open_file,
+    is_stream,
+    stem_of,
+    text_file,
 )
-
-KINDS: dict[str, Kind] = {".txt": "txt", ".jsonl": "jsonl", ".parquet": "parquet"}
-CODECS = {".gz": "gzip", ".zst": "zstd"}
-READABLE = ".txt, .jsonl (plain, .gz or .zst) or .parquet"
-DOCUMENTATION = ("README", "LICENSE", "LICENCE", "NOTICE", "COPYING", "CITATION", "CHANGELOG")
 
 
 def resolve(sources: Any, languages: Iterable[str] | None = None) -> Resolved:
@@ -65,7 +58,12 @@ def resolve(sources: Any, languages: Iterable[str] | None = None) -> Resolved:
     notes: list[str] = []
     inputs: list[TextInput | CountsInput] = []
     for source in as_sequence(sources):
-        inputs += resolve_one(source, notes)
+        try:
+            inputs += resolve_one(source, notes)
+        except OSError as error:  # a folder that may not be read, a name that is too long
+            raise PairityError(
+                f"cannot read {error.filename or source}: {error.strerror or error}."
+            ) from error
     if not inputs:
         raise PairityError(
             "no SOURCE given: name a folder with one file per language, LANG=PATH, or a counts file."
@@ -174,6 +172,10 @@ def resolve_path(path: Path, origin: str, notes: list[str]) -> list[TextInput | 
     if file.kind == "parquet" and is_counts_file(path):
         return [CountsInput(str(path), path)]
     language = stem_of(path)
+    if is_open_file(path):
+        raise PairityError(
+            f"{path} does not say what language it is: write LANG={path}, such as eng_Latn={path}."
+        )
     if "." in language or language.startswith("_"):
         language = language.partition(".")[0].lstrip("_") or "LANG"
         raise PairityError(f"the language of {path} is unclear: write {language}={path}.")
@@ -231,13 +233,9 @@ def list_folder(folder: Path, notes: list[str]) -> tuple[list[TextFile], list[Pa
     return files, folders
 
 
-def is_documentation(path: Path) -> bool:
-    return path.suffix.lower() == ".md" or path.name.partition(".")[0].upper() in DOCUMENTATION
-
-
 def files_at(path: Path, origin: str, notes: list[str]) -> list[TextFile]:
     """The files of one language: a file, a folder of files, or a glob."""
-    if path.is_file():
+    if path.is_file() or is_stream(path):
         return [text_file(path)]
     if path.is_dir():
         files, folders = list_folder(path, notes)
@@ -253,7 +251,7 @@ def files_at(path: Path, origin: str, notes: list[str]) -> list[TextFile]:
     found = glob_matches(path)
     if found is None:
         refuse_missing(path, origin)
-    return [text_file(match) for match in found if match.is_file()]
+    return [text_file(match) for match in found if match.is_file() or is_stream(match)]
 
 
 def glob_matches(path: Path) -> list[Path] | None:
@@ -262,43 +260,6 @@ def glob_matches(path: Path) -> list[Path] | None:
         return None
     matches = glob.glob(str(path), recursive=True)  # noqa: PTH207 (Path.glob takes no absolute pattern)
     return [Path(match) for match in sorted(matches)] or None
-
-
-def text_file(path: Path) -> TextFile:
-    found = format_of(path)
-    if found is None:
-        refuse_kind(path)
-    if not path.is_file():
-        raise PairityError(
-            f"{path} is not a file: it may be a broken link, or a pipe. Remove it or hide it (_{path.name})."
-        )
-    return TextFile(path, *found, path.stat().st_size)
-
-
-def format_of(path: Path) -> tuple[Kind, str | None] | None:
-    """`eng_Latn.jsonl.zst` -> ("jsonl", "zstd"); None for what cannot be read."""
-    name, codec = Path(path.name), CODECS.get(path.suffix.lower())
-    if codec:
-        name = name.with_suffix("")
-    kind = KINDS.get(name.suffix.lower())
-    if kind is None or (kind == "parquet" and codec):
-        return None
-    return kind, codec
-
-
-def stem_of(path: Path) -> str:
-    """`dir/eng_Latn.jsonl.zst` -> "eng_Latn"."""
-    name = Path(path.name)
-    if name.suffix.lower() in CODECS:
-        name = name.with_suffix("")
-    return name.stem if name.suffix.lower() in KINDS else name.name
-
-
-def is_counts_file(path: Path) -> bool:
-    try:
-        return set(COUNTS_COLUMNS) <= set(pq.read_schema(path).names)
-    except (OSError, pa.ArrowException) as error:
-        refuse_broken(path, "Parquet", error)
 
 
 # Mistakes that names alone show
@@ -365,13 +326,6 @@ def refuse_missing(path: Path, origin: str) -> NoReturn:
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
     given = "" if origin == str(path) else f" (from {origin})"
     raise PairityError(f"{what} {path}{given}.{hint or ' Check the name.'}")
-
-
-def refuse_kind(path: Path) -> NoReturn:
-    raise PairityError(
-        f"{path}: this kind of file cannot be read. Text must end in {READABLE}; "
-        f"convert it, move it away or hide it (_{path.name})."
-    )
 
 
 def keep_only(

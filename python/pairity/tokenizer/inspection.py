@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from pairity.bpe.model import BpeModel
 from pairity.counts.values import LanguageCounts
 from pairity.errors import PairityError
-from pairity.files import write_file
+from pairity.files.writing import write_file
 from pairity.threads import thread_count
 
 

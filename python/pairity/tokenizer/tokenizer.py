@@ -125,7 +125,11 @@ class Tokenizer:
         special_tokens: Mapping[str, int] | None = None,
         allow_holes: bool = False,
     ) -> Tokenizer:
-        """From a `tiktoken.Encoding`, or a file of ranks with its pattern (a name or a regular expression)."""
+        """From a `tiktoken.Encoding`, or a file of ranks with its pattern (a name or a regular expression).
+
+        Special tokens may share an id: all of their names are encoded, and the id decodes to the first of them. The
+        id of an empty token, as Whisper's ranks have one, names no token.
+        """
         return cls.from_model(
             tiktoken.read_from(
                 source, pattern=pattern, special_tokens=special_tokens, allow_holes=allow_holes
@@ -325,8 +329,7 @@ class Tokenizer:
 
     def steered_by(self, lines: Iterable[str]) -> bool:
         """Whether these very lines were the dev text of a language when this tokenizer was trained."""
-        languages = self.record.get("languages", {}).values()
-        digests = {text["dev"]["digest"] for text in languages if "dev" in text}
+        digests = dev_digests(self.record)
         return bool(digests) and count_lines(lines, self._model.cut).digest() in digests
 
     def pretokenize(self, text: str) -> list[str]:
@@ -457,6 +460,15 @@ class Tokenizer:
     def __reduce__(self) -> tuple[Any, ...]:
         """Copied, and sent to worker processes, as what it is made of."""
         return Tokenizer.from_model, (self._model,)
+
+
+def dev_digests(record: Mapping[str, Any]) -> set[str]:
+    """Of all dev text that a record tells of; a record made by hand may hold anything."""
+    languages = record.get("languages")
+    texts = languages.values() if isinstance(languages, dict) else ()
+    devs = [text.get("dev") for text in texts if isinstance(text, dict)]
+    found = [dev.get("digest") for dev in devs if isinstance(dev, dict)]
+    return {digest for digest in found if isinstance(digest, str)}
 
 
 def with_errors(work: Callable[[list[Text]], T], texts: list[Text], errors: Errors) -> T:

@@ -9,15 +9,19 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from pairity.errors import PairityError
-from pairity.files import write_file
+from pairity.files.digests import digest
+from pairity.files.writing import write_file
 from pairity.training.engine import Exhausted, Steps
 
 COLUMNS = ["left", "right", "served", "count"]
+TYPES = [pa.uint32(), pa.uint32(), pa.int32(), pa.uint64()]
 FINGERPRINT = b"pairity fingerprint"
 EXHAUSTED = b"pairity exhausted"
+DIGEST = b"pairity digest"
 
 
 def fingerprint(settings: Any) -> str:
@@ -36,25 +40,50 @@ class Checkpoint:
         import pyarrow.parquet as pq
 
         table = pa.table([pa.array(column) for column in steps.columns], COLUMNS)
-        metadata = {FINGERPRINT: self.fingerprint, EXHAUSTED: json.dumps(exhausted)}
+        metadata = {
+            FINGERPRINT: self.fingerprint,
+            EXHAUSTED: json.dumps(exhausted),
+            DIGEST: digest_of(steps, exhausted),
+        }
         table = table.replace_schema_metadata(metadata)
-        write_file(self.path, lambda path: pq.write_table(table, path))
+        write_file(self.path, lambda file: pq.write_table(table, file))
 
     def load(self) -> tuple[Steps, Exhausted] | None:
         """The state of a run with the same settings and text, or None if there is no file."""
-        import pyarrow.parquet as pq
-
-        if not self.path.exists():
-            return None
         try:
-            table = pq.read_table(self.path)
-        except (OSError, pa.ArrowException) as error:
+            data = self.path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise PairityError(f"cannot read {self.path}: {error.strerror or error}.") from error
+        try:
+            steps, exhausted, metadata = parse(data)
+        except Exception as error:  # Arrow and JSON each have several
             raise PairityError(f"{self.path} is damaged ({error}): delete it to start over.") from error
-        metadata = table.schema.metadata or {}
+        if metadata.get(DIGEST) != digest_of(steps, exhausted).encode():
+            raise PairityError(
+                f"{self.path} is damaged: its merges do not match its digest. Delete it to start over."
+            )
         if metadata.get(FINGERPRINT) != self.fingerprint.encode():
             raise PairityError(
                 f"{self.path} belongs to a run with other settings or other text: "
                 "give the same ones to resume it, or delete it to start over."
             )
-        steps = Steps.of([table[name].to_numpy() for name in COLUMNS])
-        return steps, [(language, step) for language, step in json.loads(metadata[EXHAUSTED])]
+        return steps, exhausted
+
+
+def parse(data: bytes) -> tuple[Steps, Exhausted, dict[bytes, bytes]]:
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(pa.BufferReader(data))
+    if table.schema.types != TYPES or any(column.null_count for column in table.columns):
+        raise ValueError("its columns are not those of a checkpoint")
+    metadata = table.schema.metadata or {}
+    exhausted = [(language, step) for language, step in json.loads(metadata[EXHAUSTED])]
+    return Steps.of([table[name].to_numpy() for name in COLUMNS]), exhausted, metadata
+
+
+def digest_of(steps: Steps, exhausted: Exhausted) -> str:
+    """Over the merges themselves and not the file: what it says is what was learned."""
+    columns = [np.ascontiguousarray(column).tobytes() for column in steps.columns]
+    return digest(b"".join(columns) + json.dumps(exhausted).encode())

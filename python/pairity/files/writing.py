@@ -1,0 +1,180 @@
+"""Writing: an output is made under another name on the same filesystem, flushed, and renamed when it is whole.
+
+A reader sees the old file or the new one, and a crash at any moment leaves nothing that looks finished.
+
+    write_file(Path("report.html"), "<!doctype html>...")
+    write_folder(Path("out"), {"a.json": b"{}", "b.parquet": lambda file: pq.write_table(table, file)})
+
+A new folder appears by one rename. An old one is exchanged for the new one in one step where the system can do
+that and the folder holds nothing of somebody else's; elsewhere (a mount point, the current folder, a folder
+with a model's weights in it) its files are renamed one by one, the last in the list last: that one should hold
+the digests of the others, so that a reader can tell a mixture.
+"""
+
+import ctypes
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from pairity.errors import PairityError
+
+Content = str | bytes | Callable[[BinaryIO], object]
+"""What a file will hold, or a function that writes it into the open file that it is given."""
+
+UNFINISHED = ".unfinished"
+
+
+def write_file(path: Path, content: Content) -> Path:
+    """Write one file, making its folder where there is none; returns the path. A link stays: its target is replaced."""
+    with explained(path):
+        place = real(path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = unfinished_name(place)
+        try:
+            fill(unfinished, content)
+            unfinished.replace(place)
+            flush_folder(place.parent)
+        finally:
+            with suppress(OSError):
+                unfinished.unlink()
+    return path
+
+
+def write_folder(path: Path, files: Mapping[str, Content], *, obsolete: Iterable[str] = ()) -> list[Path]:
+    """Write the files into a folder as a whole; `obsolete` ones that an older version left there go."""
+    with explained(path):
+        folder = real(path)
+        gone = [name for name in obsolete if name not in files]
+        if not folder.exists():
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            with staging(folder.parent, folder.name) as stage:
+                fill_all(stage, files)
+                stage.rename(folder)
+                flush_folder(folder.parent)
+        else:
+            movable = is_movable(folder)
+            with staging(*((folder.parent, folder.name) if movable else (folder, "pairity"))) as stage:
+                fill_all(stage, files)
+                shutil.copymode(folder, stage)
+                if not (movable and is_ours_alone(folder, {*files, *gone}) and exchanged(stage, folder)):
+                    for name in files:
+                        (stage / name).replace(folder / name)
+                    for name in gone:
+                        (folder / name).unlink(missing_ok=True)
+                    flush_folder(folder)
+                flush_folder(folder.parent)
+    return [path / name for name in files]
+
+
+def fill(path: Path, content: Content) -> None:
+    with path.open("wb") as file:
+        if callable(content):
+            content(file)
+        else:
+            file.write(content.encode() if isinstance(content, str) else content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def fill_all(stage: Path, files: Mapping[str, Content]) -> None:
+    for name, content in files.items():
+        fill(stage / name, content)
+    flush_folder(stage)
+
+
+def flush_folder(folder: Path) -> None:
+    """Make a rename last: the folder's own entry is written to disk, where the system lets us ask for it."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+@contextmanager
+def staging(parent: Path, name: str) -> Iterator[Path]:
+    """A folder to fill, on the same filesystem as its final place; what is left of it is removed."""
+    stage = unfinished_name(parent / name)
+    shutil.rmtree(stage, ignore_errors=True)
+    stage.mkdir()
+    try:
+        yield stage
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+def unfinished_name(place: Path) -> Path:
+    """`out` -> `.out.4711.unfinished`: hidden, and whose it is."""
+    return place.with_name(f".{place.name[:100]}.{os.getpid()}{UNFINISHED}")
+
+
+def real(path: Path) -> Path:
+    """The place itself, where the path is a link to it."""
+    return Path(os.path.realpath(path)) if path.is_symlink() or path.name in ("", "..") else path
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove what a killed run with the same output left beside it or in it."""
+    place = real(path)
+    for folder, name in ((place.parent, place.name[:100]), (place, "pairity")):
+        with suppress(OSError):
+            for entry in folder.iterdir():
+                owner = entry.name.removeprefix(f".{name}.").removesuffix(UNFINISHED)
+                if (
+                    entry.name == f".{name}.{owner}{UNFINISHED}"
+                    and owner.isdigit()
+                    and not is_running(int(owner))
+                ):
+                    shutil.rmtree(entry, ignore_errors=True) if entry.is_dir() else entry.unlink()
+
+
+def is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it is somebody else's
+        return True
+    return True
+
+
+# Exchanging two folders in one step
+
+
+def is_ours_alone(folder: Path, names: set[str]) -> bool:
+    """Whether a folder holds nothing but what is about to be replaced."""
+    return all(entry.name in names or entry.name.endswith(UNFINISHED) for entry in folder.iterdir())
+
+
+def is_movable(folder: Path) -> bool:
+    """Whether the folder may be given another name: not a mount point, nor the folder that we are in."""
+    return (
+        not os.path.ismount(folder)
+        and not Path.cwd().resolve().is_relative_to(folder.resolve())
+        and os.access(folder.parent, os.W_OK | os.X_OK)
+    )
+
+
+def exchanged(one: Path, other: Path) -> bool:
+    """Swap two names in one step (Linux: renameat2 with RENAME_EXCHANGE); False where that cannot be done."""
+    here, swap = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    if sys.platform != "linux":
+        return False
+    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    return rename is not None and rename(here, os.fsencode(one), here, os.fsencode(other), swap) == 0
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """A full disk or a missing right, said as a sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise PairityError(
+            f"cannot write {path}: {error.strerror or error}. Choose another place."
+        ) from error

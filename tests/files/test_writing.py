@@ -1,0 +1,197 @@
+"""Outputs are whole or not there, whatever happens while they are written."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from crash_points import crashes
+from pairity import PairityError, Tokenizer
+from pairity.files import writing
+from pairity.files.locks import locked
+from pairity.files.places import check_file, check_folder
+from pairity.files.writing import remove_leftovers, write_file, write_folder
+from small_tokenizers import small
+
+OLD = {"a": b"old a", "b": b"old b"}
+NEW = {"a": b"new a", "c": b"new c"}
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if not path.name.startswith(".")}
+
+
+def test_a_file_is_old_or_new_after_a_crash_at_any_operation(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    seen = []
+    for _ in crashes(lambda: write_file(path, b"new")):
+        seen.append(path.read_bytes())
+        path.write_bytes(b"old")
+    assert seen[0] == b"old"
+    assert set(seen) <= {b"old", b"new"}
+    assert len(seen) >= 2
+    write_file(path, b"new")
+    remove_leftovers(path)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_is_old_or_new_after_a_crash_at_any_operation(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    seen = []
+    for _ in crashes(lambda: write_folder(folder, NEW, obsolete=["b"])):
+        assert not folder.exists() or contents(folder) == NEW, "a new folder appears whole"
+    write_folder(folder, OLD, obsolete=["c"])
+    for _ in crashes(lambda: write_folder(folder, NEW, obsolete=["b"])):
+        seen.append(contents(folder))
+        assert seen[-1] in (OLD, NEW)
+        write_folder(folder, OLD, obsolete=["c"])
+    assert OLD in seen
+    assert NEW in seen
+    write_folder(folder, NEW, obsolete=["b"])
+    remove_leftovers(folder)
+    assert contents(folder) == NEW
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_what_belongs_to_others_stays_in_a_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    write_folder(folder, OLD)
+    (folder / "model.safetensors").write_bytes(b"weights")
+    write_folder(folder, NEW, obsolete=["b"])
+    assert contents(folder) == NEW | {"model.safetensors": b"weights"}
+
+
+@pytest.mark.parametrize("stranger", [False, True], ids=["exchanged whole", "file by file"])
+def test_a_tokenizer_loads_as_old_or_as_new_or_says_what_is_wrong(tmp_path: Path, stranger: bool) -> None:
+    old, new = small("gpt2"), small("gpt4o")
+    folder = tmp_path / "tok"
+    outcomes = set()
+
+    def reset() -> None:
+        old.save(folder, force=True)
+        if stranger:
+            (folder / "model.safetensors").write_bytes(b"weights")
+
+    reset()
+    for _ in crashes(lambda: new.save(folder, force=True)):
+        try:
+            loaded = Tokenizer.load(folder)
+            outcomes.add("old" if loaded == old else "new" if loaded == new else "WRONG")
+        except PairityError as error:
+            outcomes.add("refused" if "Save it again" in str(error) else str(error))
+        reset()
+    assert outcomes == ({"old", "new", "refused"} if stranger else {"old", "new"})
+
+
+def test_without_the_exchange_of_names_files_are_replaced_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "exchanged", lambda one, other: False)
+    write_folder(tmp_path / "out", OLD)
+    write_folder(tmp_path / "out", NEW, obsolete=["b"])
+    assert contents(tmp_path / "out") == NEW
+
+
+def test_a_link_stays_and_its_target_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    write_folder(tmp_path / "link", NEW)
+    assert (tmp_path / "link").is_symlink()
+    assert contents(tmp_path / "real") == NEW
+    (tmp_path / "file").write_bytes(b"old")
+    (tmp_path / "file-link").symlink_to("file")
+    write_file(tmp_path / "file-link", b"new")
+    assert (tmp_path / "file-link").is_symlink()
+    assert (tmp_path / "file").read_bytes() == b"new"
+
+
+def test_the_current_folder_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in (".", "./"):
+        small().save(name, force=True)
+        assert Tokenizer.load(".") == small()
+    assert Path.cwd() == tmp_path
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_a_name_that_is_not_utf8_can_be_written(tmp_path: Path) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff\xfe"))
+    small().save(folder)
+    assert Tokenizer.load(folder) == small()
+
+
+def test_rights_are_those_of_any_new_file(tmp_path: Path) -> None:
+    write_file(tmp_path / "a", b"")
+    write_folder(tmp_path / "out", NEW)
+    (tmp_path / "plain").write_bytes(b"")
+    (tmp_path / "plain-folder").mkdir()
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == stat.S_IMODE((tmp_path / "plain").stat().st_mode)
+    mode = stat.S_IMODE((tmp_path / "plain-folder").stat().st_mode)
+    assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == mode
+    (tmp_path / "out").chmod(0o700)
+    write_folder(tmp_path / "out", OLD, obsolete=["c"])
+    assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o700
+
+
+def test_places_are_checked_before_the_work(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(
+        PairityError, match=r"file already exists\. Choose another name, or replace it with --force"
+    ):
+        check_file(tmp_path / "file", force=False)
+    check_file(tmp_path / "file", force=True)
+    with pytest.raises(PairityError, match="is a folder, but a file is to be written there"):
+        check_file(tmp_path, force=True)
+    with pytest.raises(PairityError, match="is a file, but a tokenizer needs a folder"):
+        check_folder(tmp_path / "file", ["x"], what="a tokenizer", force=True)
+    with pytest.raises(PairityError, match=r"file is a file, so .*deeper cannot be inside it"):
+        check_folder(tmp_path / "file" / "deeper", ["x"], what="a tokenizer", force=False)
+    check_folder(tmp_path / "new" / "deep", ["x"], what="a tokenizer", force=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"], "checking leaves nothing"
+
+
+def test_a_second_writer_hears_who_the_first_is(tmp_path: Path) -> None:
+    child_ready, ready = os.pipe()
+    release, go = os.pipe()
+    child = os.fork()
+    if not child:
+        with locked(tmp_path / "out"):
+            os.write(ready, b"!")
+            os.read(release, 1)
+        os._exit(0)
+    os.read(child_ready, 1)
+    with pytest.raises(PairityError, match=rf"out is being written by process {child} on "):
+        small().save(tmp_path / "out")
+    os.write(go, b"!")
+    os.waitpid(child, 0)
+    small().save(tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_leftovers_of_a_killed_run_are_removed_by_the_next(tmp_path: Path) -> None:
+    gone = os.fork()
+    if not gone:
+        os._exit(0)
+    os.waitpid(gone, 0)
+    (tmp_path / f".out.{gone}.unfinished").mkdir()
+    (tmp_path / f".out.{os.getppid()}.unfinished").mkdir()  # of a process that lives
+    (tmp_path / f".other.{gone}.unfinished").mkdir()
+    small().save(tmp_path / "out")
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"out", f".out.{os.getppid()}.unfinished", f".other.{gone}.unfinished"}
+
+
+def test_a_full_disk_leaves_the_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = small("gpt2")
+    old.save(tmp_path / "out")
+
+    def full(path: Path, content: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(writing, "fill", full)
+    with pytest.raises(PairityError, match=r"cannot write .*out: No space left on device"):
+        write_folder(tmp_path / "out", NEW)
+    assert Tokenizer.load(tmp_path / "out") == old
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
