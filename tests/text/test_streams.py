@@ -33,9 +33,10 @@ def pipe(path: Path, data: bytes) -> Path:
     ("name", "data"),
     [
         ("eng_Latn.txt", TEXT),
-        ("eng_Latn.txt.gz", gzip.compress(TEXT)),
+        ("eng_Latn.txt.gz", gzip.compress(TEXT, mtime=0)),
         ("eng_Latn.jsonl", b"\n".join(json.dumps({"text": line}).encode() for line in LINES)),
     ],
+    ids=["txt", "gzip", "jsonl"],
 )
 def test_a_pipe_is_read_like_a_file(tmp_path: Path, name: str, data: bytes) -> None:
     assert read_texts(pipe(tmp_path / name, data)) == {"eng_Latn": LINES}
