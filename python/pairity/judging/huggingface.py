@@ -113,8 +113,9 @@ def check_prefix(contents: str, path: Path) -> None:
     if not PREFIX.search(contents):
         return
     model = parse_json(contents.encode(), path).get("model")
-    merges = model.get("merges") if isinstance(model, dict) else None
-    for merge in merges if isinstance(merges, list) else ():
+    if not isinstance(model, dict) or not isinstance(model.get("merges"), list):
+        return
+    for merge in model["merges"]:
         pair = merge.split(" ") if isinstance(merge, str) else merge
         right = pair[-1] if isinstance(pair, list) and pair else None
         if isinstance(right, str) and not right.startswith(str(model["continuing_subword_prefix"])):
