@@ -15,9 +15,7 @@ OTHERS = [byte for byte in range(256) if byte not in PRINTABLE]
 BYTE_ORDER: bytes = bytes([*PRINTABLE, *OTHERS])
 """The 256 bytes in the order of their ids: by the code points of their characters."""
 
-TO_CHARACTER = {byte: chr(byte) for byte in PRINTABLE} | {
-    byte: chr(256 + i) for i, byte in enumerate(OTHERS)
-}
+TO_CHARACTER = {byte: chr(byte) for byte in PRINTABLE} | {byte: chr(256 + i) for i, byte in enumerate(OTHERS)}
 TO_BYTE = {character: byte for byte, character in TO_CHARACTER.items()}
 
 
