@@ -114,14 +114,14 @@ def test_transformers_tokenizer_written_in_python() -> None:
     assert opened.token_bytes(0) is None
 
 
-def test_a_tokenizer_json_that_makes_tokenizers_panic_is_refused(tmp_path: Path) -> None:
+def test_a_tokenizer_json_that_would_end_the_process_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
     path.write_bytes(b'{"version": "1.0\xa6"}')
     with pytest.raises(PairityError, match="it is not UTF-8"):
         open_tokenizer(path)
     bpe = {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}
     path.write_text(json.dumps({"version": "1.0", "model": bpe | {"continuing_subword_prefix": "x" * 600}}))
-    with pytest.raises(PairityError, match=r"is not a tokenizer\.json that tokenizers can read"):
+    with pytest.raises(PairityError, match="does not begin with the continuing_subword_prefix"):
         open_tokenizer(path)
     path.unlink()
     path.mkdir()

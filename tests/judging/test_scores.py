@@ -62,6 +62,8 @@ def test_damaged_scores_are_refused(tmp_path: Path) -> None:
         (resealed(content | {"files": {}}), r"scores\.parquet is not the file that was saved"),
         (resealed(content | {"leaks": []}), r"the leaks: \[\] is not an object"),
         (resealed(content | {"lengths": 3}), "damaged"),
+        (resealed(content | {"lengths": [[3, "eng_Latn"]]}), "the name of a tokenizer: 3 is not a string"),
+        (resealed(content | {"lengths": [["three", 7.5]]}), "the name of a language: 7.5 is not a string"),
         (resealed(content | {"meta": None}), "None is not an object"),
         ([1], "holds a list"),
     ):

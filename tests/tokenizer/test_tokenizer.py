@@ -411,9 +411,15 @@ def test_a_folder_of_the_first_format_has_no_digests(tmp_path):
             Tokenizer.load(tmp_path / "out")
     settings_file.write_text(json.dumps(first))
     assert Tokenizer.load(tmp_path / "out") == small()
-    pq.write_table(pa.table({"language": [1], "x": [2]}), tmp_path / "out" / "trace.parquet")
-    with pytest.raises(PairityError, match="is not a trace of training: its column 'language' is not string"):
-        Tokenizer.load(tmp_path / "out")
+    rows = len(small().merges) + 1
+    for trace, message in (
+        (pa.table({"language": range(rows)}), "the column 'language' of the trace is int64, not string"),
+        (pa.table({"x": [2]}), "the trace has 1 rows"),
+        (pa.table([pa.nulls(rows, pa.int64())] * 2, ["step", "step"]), r"trace\.parquet is damaged"),
+    ):
+        pq.write_table(trace, tmp_path / "out" / "trace.parquet")
+        with pytest.raises(PairityError, match=message):
+            Tokenizer.load(tmp_path / "out")
     (tmp_path / "out" / "trace.parquet").write_bytes(b"PAR1")
     with pytest.raises(PairityError, match=r"trace\.parquet is damaged"):
         Tokenizer.load(tmp_path / "out")

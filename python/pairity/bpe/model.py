@@ -26,6 +26,18 @@ NO_ID = 0xFFFFFFFF
 
 Merges = npt.NDArray[np.uint32]
 
+NUMBERS = ("int", "uint")
+TRACE_KINDS = {
+    "step": NUMBERS,
+    "language": ("string", "large_string", "dictionary"),
+    "left": ("binary", "large_binary"),
+    "right": ("binary", "large_binary"),
+    "count": NUMBERS,
+    "vocab_size": NUMBERS,
+    "cost": ("double", "float"),
+}
+"""Column of a trace, up to a colon -> what the name of its Arrow type begins with."""
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BpeModel:
@@ -52,11 +64,8 @@ class BpeModel:
         check_names(self.special_tokens)
         object.__setattr__(self, "merges", as_rows(self.merges, columns=3))
         check_table(self.vocabulary, self.special_tokens, allow_holes=self.allow_holes)
-        if self.trace is not None and self.trace.num_rows != len(self.merges) + 1:
-            raise PairityError(
-                f"the trace has {self.trace.num_rows} rows for {len(self.merges)} merges: it needs one for the "
-                "start and one per merge."
-            )
+        if self.trace is not None:
+            check_trace(self.trace, len(self.merges))
         _ = self.encoder  # the core checks that every merge fits the tokens
 
     @classmethod
@@ -287,6 +296,17 @@ def check_table(vocabulary: Mapping[bytes, int], specials: Mapping[str, int], *,
         )
     if size > 16 * len(named) + 1_000_000:
         raise PairityError(f"{len(named)} tokens with ids up to {size - 1}: that is too many holes.")
+
+
+def check_trace(trace: Any, merges: int) -> None:
+    if trace.num_rows != merges + 1:
+        raise PairityError(
+            f"the trace has {trace.num_rows} rows for {merges} merges: it needs one for the start and one per merge."
+        )
+    for name, kind in zip(trace.schema.names, map(str, trace.schema.types), strict=True):
+        kinds = TRACE_KINDS.get(name.partition(":")[0])
+        if kinds and not kind.startswith(kinds):
+            raise PairityError(f"the column {name!r} of the trace is {kind}, not {kinds[0]}.")
 
 
 def first_clash(specials: Iterable[str], vocabulary: Mapping[bytes, int]) -> str | None:

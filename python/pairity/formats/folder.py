@@ -22,16 +22,6 @@ from pairity.formats.tokenizer_json import as_json, of_type, parse_json, read_js
 FORMAT = 2
 SETTINGS = "pairity.json"
 TRACE = "trace.parquet"
-TRACE_KINDS = {
-    "step": "int",
-    "language": "string",
-    "left": "binary",
-    "right": "binary",
-    "count": "int",
-    "vocab_size": "int",
-    "cost": "double",
-}
-"""Column of a trace, up to a colon -> the Arrow types that it may have."""
 OF_THE_FOLDER = ("tokenizer.json",)
 """What a folder holds that has a tokenizer already."""
 
@@ -101,18 +91,7 @@ def read_trace(data: bytes | None, folder: Path) -> Any:
         raise PairityError(
             f"{folder / TRACE} is damaged ({error}). Remove it, or save the tokenizer again."
         ) from error
-    kinds = {name: TRACE_KINDS[name.partition(":")[0]] for name in table.column_names if is_of_a_trace(name)}
-    for name, kind in kinds.items():
-        if table.column_names.count(name) > 1 or not str(table[name].type).startswith(kind):
-            raise PairityError(
-                f"{folder / TRACE} is not a trace of training: its column {name!r} is not {kind}. Remove it, or save "
-                "the tokenizer again."
-            )
     return table
-
-
-def is_of_a_trace(name: str) -> bool:
-    return name.partition(":")[0] in TRACE_KINDS
 
 
 def check_format(settings: dict[str, Any]) -> None:

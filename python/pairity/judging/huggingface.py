@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,12 @@ import numpy as np
 from pairity.bpe.alphabet import to_bytes
 from pairity.errors import PairityError
 from pairity.extras import load_extra
-from pairity.formats.tokenizer_json import unreadable
+from pairity.formats.tokenizer_json import parse_json, unreadable
 from pairity.judging.arrays import Ids, Integers
 from pairity.judging.protocol import Adapter, TokenizerLike, joined, plain
 from pairity.judging.sentencepiece import piece_bytes
+
+PREFIX = re.compile(r'"continuing_subword_prefix"\s*:\s*"[^"]')
 
 
 class HuggingFaceTokenizer(Adapter):
@@ -93,12 +96,33 @@ def open_tokenizer_json(path: Path, name: str) -> TokenizerLike:
         raise unreadable(path, error) from None
     except UnicodeDecodeError as error:
         raise PairityError(f"{path} is damaged, it is not UTF-8: {error}. Get the file again.") from None
+    check_prefix(contents, path)
     try:
         return HuggingFaceTokenizer(tokenizers.Tokenizer.from_str(contents), name)
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # a panic of its Rust code is no Exception
         raise PairityError(f"{path} is not a tokenizer.json that tokenizers can read: {error}") from error
+
+
+def check_prefix(contents: str, path: Path) -> None:
+    """Refuse merges that lack the prefix of later pieces.
+
+    tokenizers cuts it off without looking, and ends the process where that cuts a character in two.
+    """
+    if not PREFIX.search(contents):
+        return
+    model = parse_json(contents.encode(), path).get("model")
+    if not isinstance(model, dict) or not isinstance(model.get("merges"), list):
+        return
+    for merge in model["merges"]:
+        pair = merge.split(" ") if isinstance(merge, str) else merge
+        right = pair[-1] if isinstance(pair, list) and pair else None
+        if isinstance(right, str) and not right.startswith(str(model["continuing_subword_prefix"])):
+            raise PairityError(
+                f"{path} is damaged: the second half of the merge {merge!r} does not begin with the "
+                "continuing_subword_prefix."
+            )
 
 
 def open_transformers(source: str, name: str, *, local: bool) -> TokenizerLike:

@@ -216,6 +216,8 @@ class Scores:
             lengths: dict[str, dict[str, Integers]] = {}
             with np.load(read("lengths.npz"), allow_pickle=False) as arrays:
                 for index, (tokenizer, language) in enumerate(content["lengths"]):
+                    of_type(str, tokenizer, "the name of a tokenizer")
+                    of_type(str, language, "the name of a language")
                     lengths.setdefault(tokenizer, {})[language] = check_lengths(arrays[f"lengths_{index}"])
             leaks = of_type(dict, content["leaks"], "the leaks")
             for name, languages in leaks.items():
