@@ -9,9 +9,10 @@ import pytest
 from crash_points import crashes
 from pairity import PairityError, Tokenizer
 from pairity.files import writing
+from pairity.files.leftovers import remove_leftovers
 from pairity.files.locks import locked
 from pairity.files.places import check_file, check_folder
-from pairity.files.writing import remove_leftovers, write_file, write_folder
+from pairity.files.writing import write_file, write_folder
 from small_tokenizers import small
 
 OLD = {"a": b"old a", "b": b"old b"}
@@ -175,12 +176,11 @@ def test_leftovers_of_a_killed_run_are_removed_by_the_next(tmp_path: Path) -> No
     if not gone:
         os._exit(0)
     os.waitpid(gone, 0)
-    (tmp_path / f".out.{gone}.unfinished").mkdir()
-    (tmp_path / f".out.{os.getppid()}.unfinished").mkdir()  # of a process that lives
-    (tmp_path / f".other.{gone}.unfinished").mkdir()
+    theirs, others = f".out.{os.getppid()}-0.unfinished", f".other.{gone}-0.unfinished"
+    for name in (f".out.{gone}-0.unfinished", f".out.{os.getpid()}-7.unfinished", theirs, others):
+        (tmp_path / name).mkdir()  # `theirs` is of a process that lives
     small().save(tmp_path / "out")
-    left = {path.name for path in tmp_path.iterdir()}
-    assert left == {"out", f".out.{os.getppid()}.unfinished", f".other.{gone}.unfinished"}
+    assert {path.name for path in tmp_path.iterdir()} == {"out", theirs, others}
 
 
 def test_a_full_disk_leaves_the_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairity.errors import PairityError
+from pairity.files.writing import write_file
 from pairity.judging.evaluation import Scores
 from pairity.judging.metrics import gini
 from pairity.reporting import export_figures, latex, markdown, report, write_tables
@@ -25,7 +26,6 @@ from pairity.reporting.page import LANGUAGE_METRICS
 from pairity.reporting.race import race, trace_of
 from pairity.reporting.sentences import cut, read_sentences, show_tokens
 from pairity.reporting.summary import difference_rows, summary
-from pairity.reporting.writing import write_whole
 from report_scores import ODD_NAMES, TEXTS, folder_with_trace, scores, tokenizers, trace_table
 
 
@@ -339,14 +339,14 @@ def test_a_missing_extra_names_the_line_that_installs_it(
 
 
 def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = write_whole(tmp_path / "a.txt", "old")
+    path = write_file(tmp_path / "a.txt", "old")
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(PairityError, match=r"cannot write .*a\.txt: No space left on device"):
-        write_whole(path, "new")
+        write_file(path, "new")
     assert path.read_text() == "old"
     assert [file.name for file in tmp_path.iterdir()] == ["a.txt"]
 

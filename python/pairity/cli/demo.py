@@ -7,12 +7,17 @@ import click
 from pairity import demo
 from pairity.cli.options import command, output
 from pairity.cli.printing import print_costs, print_scores
+from pairity.extras import load_extra
+from pairity.files.places import check_folder
 
 
 @command("demo", "pairity demo -o demo")
 @output("Folder for the tokenizers, the scores and the page.", default="demo", metavar="DIR")
 def demo_command(output: Path) -> None:
     """Train ordinary and parity-aware tokenizers on 25 languages and compare them."""
+    for module in ("wordfreq", "jinja2", "markupsafe"):
+        load_extra(module, "the demo")
+    check_folder(output, (), what="the demo", force=True)
     click.echo(
         f"Training {len(demo.POLICIES)} tokenizers of {demo.VOCAB_SIZE:,} tokens "
         f"on the words of {len(demo.WORDFREQ_CODES)} languages.",

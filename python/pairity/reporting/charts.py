@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.csv
 
 from pairity.errors import PairityError
+from pairity.files.writing import write_file
 from pairity.judging.scores import Scores
 from pairity.languages import language as facts
 from pairity.reporting.cells import Cells
 from pairity.reporting.figures import Figure, figures
 from pairity.reporting.race import race, trace_of
-from pairity.reporting.writing import write_whole
 
 # Okabe and Ito's colours, darkened where needed to be read on white; the baseline is grey.
 COLOURS = ("#0b6bb8", "#d1580a", "#00806a", "#a63d8f", "#8a6d00", "#c2255c", "#4a5fc1", "#5b7f2b")
@@ -46,9 +46,9 @@ def export_figures(
         specification = _DRAW[figure.name](altair, figure, cells).to_json()
         folder = Path(folder)
         written += [
-            write_whole(folder / f"{name}.csv", _csv(figure)),
-            write_whole(folder / f"{name}.svg", convert.vegalite_to_svg(specification)),
-            write_whole(
+            write_file(folder / f"{name}.csv", _csv(figure)),
+            write_file(folder / f"{name}.svg", convert.vegalite_to_svg(specification)),
+            write_file(
                 folder / f"{name}.png", convert.vegalite_to_png(specification, scale=PIXELS_PER_POINT)
             ),
         ]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pairity.errors import PairityError
+from pairity.files.writing import write_file
 from pairity.judging.metrics import METRICS
 from pairity.judging.opening import open_tokenizer
 from pairity.judging.scores import Scores
@@ -24,7 +25,6 @@ from pairity.reporting.race import Race, race, trace_of
 from pairity.reporting.sentences import read_sentences, viewer
 from pairity.reporting.summary import difference_rows, summary, warnings_besides
 from pairity.reporting.tables import write_tables
-from pairity.reporting.writing import write_whole
 
 SCRIPTS = ("svg.js", "charts.js", "page.js")
 
@@ -64,7 +64,7 @@ def report(
     if figures_dir is not None:
         export_figures(scores, figures_dir, tokenizers=tokenizers)
         write_tables(scores, figures_dir)
-    return write_whole(Path(path), page)
+    return write_file(Path(path), page)
 
 
 def render(scores: Scores, *, tokenizers: Mapping[str, Any], sentences: Any, title: str, date: str) -> str:

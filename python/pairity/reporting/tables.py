@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pairity.errors import PairityError
+from pairity.files.writing import write_file
 from pairity.judging.metrics import METRICS
 from pairity.judging.scores import Scores
 from pairity.reporting.cells import PAPER_METRICS, Cell, Cells, short_title
 from pairity.reporting.numbers import MINUS
-from pairity.reporting.writing import write_whole
 
 LATEX = {
     "\\": r"\textbackslash{}",
@@ -83,9 +83,9 @@ def write_tables(scores: Scores, folder: str | Path) -> list[Path]:
     folder = Path(folder)
     written = []
     for suffix, make in (("md", markdown), ("tex", latex)):
-        written.append(write_whole(folder / f"summary.{suffix}", make(scores)))
+        written.append(write_file(folder / f"summary.{suffix}", make(scores)))
         if "cost" in Cells(scores).language_metrics:
-            written.append(write_whole(folder / f"costs.{suffix}", make(scores, per_language="cost")))
+            written.append(write_file(folder / f"costs.{suffix}", make(scores, per_language="cost")))
     return written
 
 
