@@ -40,6 +40,11 @@ def read_from(
         ranks = read_ranks(path)
         beside = path.with_suffix(".json")
         settings = read_json(beside) if beside.exists() and beside != path else {}
+        if "ranks" in settings and settings["ranks"] != digest(path.read_bytes()):
+            raise PairityError(
+                f"{path} is not the file that {beside.name} was written for: one of them is damaged, or was changed or "
+                "replaced since. Export the tokenizer again."
+            )
         if pattern is None and "pat_str" not in settings:
             raise PairityError(
                 f"{path} has ranks but no pattern. Pass pattern=..., the name of a pre-tokenizer such as "
