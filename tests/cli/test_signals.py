@@ -6,6 +6,7 @@ import random
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -212,3 +213,17 @@ def test_what_the_terminal_cannot_show_is_escaped(trained):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("'a' ")
     assert "\\ufffd" in done.stdout
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_a_full_disk_behind_standard_output_is_an_error(trained):
+    with Path("/dev/full").open("wb") as full:
+        for words, text in (
+            (["encode", trained], b"a\n"),
+            (["decode", trained], b"1 2\n"),
+            (["--help"], b""),
+        ):
+            done = subprocess.run(
+                [*PROGRAM, *map(str, words)], input=text, stdout=full, stderr=subprocess.PIPE, check=False
+            )
+            assert (done.returncode, done.stderr) == (1, b"error: [Errno 28] No space left on device\n")

@@ -87,7 +87,8 @@ def check_kills(commands, tally: Tally, folder: Path, kills: int, seed: int) -> 
         outcome = place.outcome()
         count(tally, "killed at a random moment", outcome)
         assert outcome != "wrong", case
-        if outcome == "new":  # what comes next shall have something to replace again
+        if outcome in ("new", "refused"):  # the next kill shall find the place as it was
+            assert place.recovers(), case
             place.reset()
     for case, place in places.items():
         assert place.recovers(), case

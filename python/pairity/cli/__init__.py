@@ -10,9 +10,11 @@ import codecs
 import os
 import signal
 import sys
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
+from typing import NoReturn
 
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
@@ -34,12 +36,27 @@ def run() -> None:
         sys.stderr.flush()
     except BrokenPipeError:
         die_of_broken_pipe()
+    except OSError as error:
+        # Standard output is on a full disk, and something was still to be printed.
+        end(f"error: {error}", 1)
     except KeyboardInterrupt as stop:
         ignore_signals()
         meaning = "; ".join(reversed(getattr(stop, "__notes__", [])))  # the outermost first
-        sys.stderr.write(f"interrupted: {meaning}\n" if meaning else "interrupted\n")
-        code = 128 + getattr(stop, "number", signal.SIGINT)
-    sys.exit(code)
+        with suppress(OSError):
+            sys.stdout.flush()
+        end(
+            f"interrupted: {meaning}" if meaning else "interrupted",
+            128 + getattr(stop, "number", signal.SIGINT),
+        )
+    # At once, and not through sys.exit: threads of pyarrow that have only just started can abort an orderly exit.
+    os._exit(code)
+
+
+def end(line: str, code: int) -> NoReturn:
+    with suppress(OSError):
+        sys.stderr.write(f"{line}\n")
+        sys.stderr.flush()
+    os._exit(code)
 
 
 def answer_signals() -> None:
@@ -81,7 +98,7 @@ def as_bytes_or_escaped(error: UnicodeError) -> tuple[str | bytes, int]:
         return codecs.lookup_error("backslashreplace")(error)
 
 
-def die_of_broken_pipe() -> None:
+def die_of_broken_pipe() -> NoReturn:
     """End as other tools do when nobody reads on: by the signal, without a word."""
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)

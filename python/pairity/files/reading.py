@@ -25,7 +25,8 @@ def settled(read: Callable[[], T], manifest: Path) -> T:
         try:
             return read()
         except PairityError:
-            if stamp(manifest) == before and not is_being_written(manifest.parent):
+            # In this order: a writer who ends between the two looks has changed the manifest by then.
+            if not is_being_written(manifest.parent) and stamp(manifest) == before:
                 raise
         time.sleep(pause)
     return read()

@@ -16,7 +16,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -30,21 +30,32 @@ Content = str | bytes | Callable[[BinaryIO], object]
 
 def write_file(path: Path, content: Content) -> Path:
     """Write one file, making its folder where there is none; returns the path. A link stays: its target is replaced."""
-    with explained(path):
-        place = real(path)
-        check_replaceable(place)
-        with locked(path):
-            place.parent.mkdir(parents=True, exist_ok=True)
-            unfinished = unfinished_name(place.parent, place.name)
-            try:
-                fill(unfinished, content)
-                keep_rights(place, unfinished)
+    write_files({path: content})
+    return path
+
+
+def write_files(files: Mapping[Path, Content]) -> list[Path]:
+    """Write files that belong together: all are complete before the first gets its name."""
+    made: dict[Path, Path] = {}
+    with explained(next(iter(files))), ExitStack() as locks:
+        try:
+            for path, content in files.items():
+                place = real(path)
+                check_replaceable(place)
+                locks.enter_context(locked(path))
+                place.parent.mkdir(parents=True, exist_ok=True)
+                made[place] = unfinished_name(place.parent, place.name)
+                fill(made[place], content)
+                keep_rights(place, made[place])
+            for place, unfinished in made.items():
                 unfinished.replace(place)
-                flush_folder(place.parent)
-            finally:
+            for folder in {place.parent for place in made}:
+                flush_folder(folder)
+        finally:
+            for unfinished in made.values():
                 with suppress(OSError):
                     unfinished.unlink()
-    return path
+    return list(files)
 
 
 def write_folder(path: Path, files: Mapping[str, Content], *, obsolete: Iterable[str] = ()) -> list[Path]:
@@ -115,8 +126,9 @@ def keep_rights(old: Path, new: Path) -> None:
         before = old.stat()
     except FileNotFoundError:
         return
-    with suppress(OSError):
-        os.chown(new, before.st_uid, before.st_gid)
+    if sys.platform != "win32":
+        with suppress(OSError):
+            os.chown(new, before.st_uid, before.st_gid)
     with suppress(OSError):
         shutil.copymode(old, new)
 

@@ -12,7 +12,7 @@ from pairity.errors import PairityError
 from pairity.extras import load_extra
 from pairity.files.locks import locked
 from pairity.files.places import check_file, check_folder
-from pairity.files.writing import write_file, write_folder
+from pairity.files.writing import write_files, write_folder
 from pairity.formats import gguf, merges_txt, tiktoken, tokenizer_json, transformers
 
 FORMATS = ("hf", "transformers", "tiktoken", "merges", "gguf")
@@ -57,10 +57,10 @@ def export(
 
 
 def write(to: str, path: Path, files: Mapping[Path, bytes], force: bool) -> list[Path]:
-    """Single files, in order, into a folder that may hold anything else."""
+    """Single files into a folder that may hold anything else."""
     with locked(path):
         check_place(to, path, force=force)
-        return [write_file(file, data) for file, data in files.items()]
+        return write_files(files)
 
 
 def check_place(to: str, path: Path, *, force: bool) -> None:
