@@ -11,7 +11,7 @@ export VIRTUAL_ENV := $(CURDIR)/.venv
 unexport CONDA_PREFIX
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser fuzz lint fmt bench bench-guard docs-numbers clean
+.PHONY: help demo test test-browser test-faults fuzz lint fmt bench bench-guard docs-numbers clean
 
 # A missing tool is told in one plain message. In question mode (-q) make runs no recipe, prints nothing
 # of its own and exits 1: that message stays the only output.
@@ -30,14 +30,17 @@ demo: .venv/.core ## Count, train, compare and report on the embedded sample; th
 
 test: .venv/.dev ## Run the Rust and the Python tests
 	cargo test
-	$(BIN)/pytest -n 2 --dist loadfile -m 'not browser'
-	@echo 'Tests that need a real browser were left out: make test-browser runs them.'
+	$(BIN)/pytest -n 2 --dist loadfile -m 'not browser and not faults'
+	@echo 'Left out: tests in a real browser (make test-browser) and the long form of faults (make test-faults).'
 
 test-browser: .venv/.dev ## Run the tests that open the report in a real browser (needs chromium)
 	$(BIN)/pytest -m browser
 
 fuzz: .venv/.dev ## Damage files of every kind for ten minutes; each must be read as before or refused
 	$(BIN)/python tests/fuzz/mutate.py --seconds 600
+
+test-faults: .venv/.dev ## Crashes, kills and full disks, all of them (as root also mounts); RECORD=FILE keeps the counts
+	FAULTS_RECORD='$(RECORD)' $(BIN)/pytest -m faults tests/faults
 
 lint: .venv/.dev ## Check format, style, types, the direction of imports and the stub of the core
 	$(BIN)/ruff check .

@@ -9,6 +9,7 @@ before number n, at once and without any cleaning up, as a power cut would.
 
 import os
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 
 WRITING = {
@@ -29,26 +30,46 @@ def is_operation(event: str, arguments: tuple) -> bool:
 
 def run_until(work: Callable[[], object], number: int) -> bool:
     """Run `work` in a child that ends before file operation `number`; whether there was such an operation."""
+
+    def stop_there(seen: int) -> None:
+        if seen == number:
+            os._exit(STOPPED)
+
+    code = run_watched(work, stop_there)
+    assert code in (0, STOPPED), f"the work itself failed (exit {code})"
+    return code == STOPPED
+
+
+def count_operations(work: Callable[[], object]) -> int:
+    """How many file operations `work` takes, done in a child."""
+    reader, writer = os.pipe()
+    code = run_watched(work, lambda seen: os.write(writer, b"!"))
+    assert code == 0, f"the work itself failed (exit {code})"
+    os.close(writer)
+    with os.fdopen(reader, "rb") as marks:
+        return len(marks.read())
+
+
+def run_watched(work: Callable[[], object], watch: Callable[[int], object]) -> int:
+    """Run `work` in a child that calls `watch` before each of its file operations; the child's exit code."""
     child = os.fork()
     if child:
-        _, status = os.waitpid(child, 0)
-        code = os.waitstatus_to_exitcode(status)
-        assert code in (0, STOPPED), f"the work itself failed (exit {code})"
-        return code == STOPPED
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     seen = 0
 
     def hook(event: str, arguments: tuple) -> None:
         nonlocal seen
         if is_operation(event, arguments):
             seen += 1
-            if seen == number:
-                os._exit(STOPPED)
+            watch(seen)
 
     sys.addaudithook(hook)
     code = 1
     try:
         work()
         code = 0
+    except BaseException:
+        traceback.print_exc()
     finally:
         os._exit(code)
 

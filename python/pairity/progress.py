@@ -70,12 +70,13 @@ def make_bars() -> Bars:
             return Text("" if speed is None else rate(speed, task.fields["unit"]))
 
     return Bars(
-        TextColumn("{task.description}"),
+        # Names of languages and files are shown as they are: `[/b]` is not markup.
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=30),
-        TextColumn("{task.percentage:>3.0f}%"),
-        Rate(""),
+        TextColumn("{task.percentage:>3.0f}%", markup=False),
+        Rate("", markup=False),
         TimeRemainingColumn(compact=True),
-        TextColumn("{task.fields[detail]}"),
+        TextColumn("{task.fields[detail]}", markup=False),
         console=Console(stderr=True),
         transient=True,
     )

@@ -1,9 +1,6 @@
-"""The program around the commands: help, start-up, completion, colour, Ctrl-C."""
+"""The program around the commands: help, start-up, completion, colour."""
 
 import os
-import pty
-import random
-import signal
 import subprocess
 import sys
 
@@ -13,9 +10,8 @@ from click.testing import CliRunner
 
 import pairity as package
 from pairity import sample
-from pairity.cli import main
-from pairity.cli.program import COMMANDS
-from program import PROGRAM, pairity
+from pairity.cli.program import COMMANDS, main
+from program import pairity, terminal_output
 
 DEV = str(sample.FOLDER / "dev")
 
@@ -47,7 +43,7 @@ def test_help_loads_no_heavy_library():
         [
             sys.executable,
             "-c",
-            "import sys; from pairity.cli import main\n"
+            "import sys; from pairity.cli.program import main\n"
             "main(['--help'], standalone_mode=False)\n"
             "print('loaded:', *sorted({'altair', 'numpy', 'pyarrow', 'rich', 'tokenizers'} & set(sys.modules)))",
         ],
@@ -95,27 +91,6 @@ def test_data_goes_to_stdout_without_colour_and_whole(tmp_path):
     assert "\x1b" not in done.stdout
 
 
-def terminal_output(words, env):
-    """What a command writes to a terminal, and its exit code."""
-    leader, follower = pty.openpty()
-    with subprocess.Popen([*PROGRAM, *words], stdout=follower, stderr=follower, env=env) as run:
-        os.close(follower)
-        output = b"".join(read_until_closed(leader))
-    os.close(leader)
-    return output.decode(), run.returncode
-
-
-def read_until_closed(descriptor):
-    while True:
-        try:
-            part = os.read(descriptor, 4096)
-        except OSError:  # Linux says so when the other end is closed
-            return
-        if not part:
-            return
-        yield part
-
-
 def test_no_color_is_honoured_on_a_terminal(tmp_path):
     words = ["train", "--train", DEV, "--dev", DEV, "--num-merges", "20", "-o", str(tmp_path / "t")]
     env = os.environ | {"TERM": "xterm-256color", "NO_COLOR": "1"}
@@ -123,41 +98,3 @@ def test_no_color_is_honoured_on_a_terminal(tmp_path):
     assert code == 0
     assert "dev Gini" in output
     assert "\x1b[3" not in output, "a colour"
-
-
-def test_ctrl_c_while_learning_stops_and_leaves_nothing(tmp_path):
-    source = tmp_path / "train"
-    source.mkdir()
-    chance = random.Random(0)
-    with (source / "x.txt").open("w") as file:
-        for _ in range(40_000):  # long words with nothing in common: learning from them takes minutes
-            file.write(" ".join(chance.randbytes(60).hex() for _ in range(5)) + "\n")
-    words = [
-        "train", "--train", str(source), "--on", "train", "--pretokenizer", "whitespace", "--num-merges", "3000000",
-        "--min-frequency", "1", "-o", str(tmp_path / "out"),
-    ]  # fmt: skip
-    leader, follower = pty.openpty()  # the bar that says what is being done needs a terminal
-    run = subprocess.Popen(
-        [*PROGRAM, *words],
-        stdout=subprocess.DEVNULL,
-        stderr=follower,
-        env=os.environ | {"TERM": "xterm", "COLUMNS": "200"},
-    )
-    os.close(follower)
-    try:
-        shown = b""
-        for part in read_until_closed(leader):
-            shown += part
-            if b"merges/s" in shown:  # the engine has begun
-                break
-        assert run.poll() is None, "the run ended before it could be interrupted"
-        run.send_signal(signal.SIGINT)
-        shown = b"".join(read_until_closed(leader))
-        assert run.wait() == 130
-    finally:
-        run.kill()
-        run.wait()
-        os.close(leader)
-    assert shown.decode().splitlines()[-1] == "interrupted: no result was written"
-    # A machine so slow that it saved a checkpoint before the first bar was drawn may keep that, to resume from.
-    assert {path.name for path in tmp_path.iterdir()} - {"out.checkpoint.parquet"} == {"train"}

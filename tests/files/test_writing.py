@@ -1,5 +1,6 @@
 """Outputs are whole or not there, whatever happens while they are written."""
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -9,9 +10,11 @@ import pytest
 from crash_points import crashes
 from pairity import PairityError, Tokenizer
 from pairity.files import writing
-from pairity.files.locks import locked
-from pairity.files.places import check_file, check_folder
-from pairity.files.writing import remove_leftovers, write_file, write_folder
+from pairity.files.leftovers import remove_leftovers, short, unfinished_name
+from pairity.files.locks import is_being_written, lock_file, locked
+from pairity.files.places import check_file, check_folder, inside_or_beside
+from pairity.files.reading import settled
+from pairity.files.writing import write_file, write_folder
 from small_tokenizers import small
 
 OLD = {"a": b"old a", "b": b"old b"}
@@ -175,12 +178,11 @@ def test_leftovers_of_a_killed_run_are_removed_by_the_next(tmp_path: Path) -> No
     if not gone:
         os._exit(0)
     os.waitpid(gone, 0)
-    (tmp_path / f".out.{gone}.unfinished").mkdir()
-    (tmp_path / f".out.{os.getppid()}.unfinished").mkdir()  # of a process that lives
-    (tmp_path / f".other.{gone}.unfinished").mkdir()
+    theirs, others = f".out.{os.getppid()}-0.unfinished", f".other.{gone}-0.unfinished"
+    for name in (f".out.{gone}-0.unfinished", f".out.{os.getpid()}-7.unfinished", theirs, others):
+        (tmp_path / name).mkdir()  # `theirs` is of a process that lives
     small().save(tmp_path / "out")
-    left = {path.name for path in tmp_path.iterdir()}
-    assert left == {"out", f".out.{os.getppid()}.unfinished", f".other.{gone}.unfinished"}
+    assert {path.name for path in tmp_path.iterdir()} == {"out", theirs, others}
 
 
 def test_a_full_disk_leaves_the_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,3 +197,107 @@ def test_a_full_disk_leaves_the_old(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         write_folder(tmp_path / "out", NEW)
     assert Tokenizer.load(tmp_path / "out") == old
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_what_is_replaced_keeps_its_rights(tmp_path: Path) -> None:
+    (tmp_path / "private").write_bytes(b"old")
+    (tmp_path / "private").chmod(0o600)
+    write_file(tmp_path / "private", b"new")
+    assert (tmp_path / "private").read_bytes() == b"new"
+    assert stat.S_IMODE((tmp_path / "private").stat().st_mode) == 0o600
+
+
+def test_devices_are_never_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(PairityError, match="pipe is a device or a pipe"):
+        write_file(tmp_path / "pipe", b"new")
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+
+
+def test_long_names_leave_room_for_endings_and_stay_apart(tmp_path: Path) -> None:
+    for letter in "a\xdf\u0b95":
+        length = 250 // len(letter.encode())
+        one, other = tmp_path / (letter * length), tmp_path / (letter * (length - 1) + "b")
+        names = [unfinished_name(tmp_path, path.name).name for path in (one, other)]
+        names += [lock_file(path).name for path in (one, other)]
+        names += [inside_or_beside(path, "checkpoint.parquet").name for path in (one, other)]
+        assert len(set(names)) == len(names)
+        assert max(len(name.encode()) for name in names) <= 255
+        write_file(one, b"new")
+        assert one.read_bytes() == b"new"
+    assert len(list(tmp_path.iterdir())) == 3
+    assert short("a" * 200) == "a" * 200
+
+
+def test_a_failed_run_leaves_no_empty_folders(tmp_path: Path) -> None:
+    with locked(tmp_path / "a" / "b" / "out"):
+        assert (tmp_path / "a" / "b").is_dir()
+    assert list(tmp_path.iterdir()) == []
+    write_file(tmp_path / "a" / "b" / "out", b"")
+    assert (tmp_path / "a" / "b" / "out").exists()
+
+
+def test_the_lock_of_a_full_disk_is_taken_without_a_name_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "pwrite", full)
+    with locked(tmp_path / "out"):
+        assert is_locked(tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def is_locked(path: Path) -> bool:
+    """Seen from another process: in this one the lock is ours."""
+    child = os.fork()
+    if not child:
+        os._exit(int(is_being_written(path)))
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+
+
+def test_a_filesystem_without_locks_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_locks(*_: object) -> None:
+        raise OSError(errno.ENOTSUP, "Operation not supported")
+
+    monkeypatch.setattr("fcntl.flock", no_locks)
+    write_file(tmp_path / "out", b"new")
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_reader_tries_again_where_a_writer_came_in_between(tmp_path: Path) -> None:
+    manifest = tmp_path / "manifest"
+    manifest.write_bytes(b"old")
+    tries = []
+
+    def read() -> str:
+        tries.append(manifest.read_bytes())
+        if len(tries) < 3:
+            write_file(manifest, b"new")  # as another process would
+            raise PairityError("a mixture")
+        return "whole"
+
+    assert settled(read, manifest) == "whole"
+    assert tries == [b"old", b"new", b"new"]
+
+    def damaged() -> str:
+        tries.append(b"damaged")
+        raise PairityError("damaged")
+
+    with pytest.raises(PairityError, match="damaged"):
+        settled(damaged, manifest)
+    assert tries.count(b"damaged") == 1, "nobody writes, so there is nothing to wait for"
+
+
+def test_where_a_checkpoint_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "checkpoint.parquet"
+    assert inside_or_beside(tmp_path / "out", name) == tmp_path / "out.checkpoint.parquet"
+    (tmp_path / "out").mkdir()
+    assert inside_or_beside(tmp_path / "out", name) == tmp_path / "out.checkpoint.parquet"
+    monkeypatch.chdir(tmp_path / "out")
+    assert inside_or_beside(Path(), name) == tmp_path / "out" / ".checkpoint.parquet"
+    (tmp_path / "out" / ".checkpoint.parquet").touch()
+    monkeypatch.chdir(tmp_path)
+    assert inside_or_beside(Path("out"), name) == Path("out") / ".checkpoint.parquet", "it is found again"
+    assert inside_or_beside(Path("/"), name) == Path("/.checkpoint.parquet")

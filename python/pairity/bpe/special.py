@@ -8,6 +8,9 @@ from collections.abc import Iterable
 
 from pairity.errors import PairityError
 
+RESERVED = "<|reserved_"
+"""How the names of reserved tokens begin."""
+
 
 def check_names(tokens: Iterable[str]) -> tuple[str, ...]:
     """The tokens as given, if each can be one: text, not empty, not given twice."""
@@ -35,7 +38,7 @@ def reserved(count: int) -> list[str]:
     """Names for tokens that a later use may need, so that the vocabulary need not grow then."""
     if count < 0:
         raise PairityError(f"the number of reserved special tokens is {count}: it cannot be negative.")
-    return [f"<|reserved_{i}|>" for i in range(count)]
+    return [f"{RESERVED}{i}|>" for i in range(count)]
 
 
 def padding(vocab_size: int, pad_to: int) -> int:

@@ -6,10 +6,12 @@ from typing import Any
 
 import click
 
-from pairity.cli.options import command, config, cutting, output, values_in
+from pairity.cli.options import command, config, cutting, force, output, values_in
+from pairity.cli.outputs import output_file
 from pairity.cli.printing import print_counts
 from pairity.counts.counting import count
 from pairity.counts.counts import Counts
+from pairity.counts.parquet import check_name
 from pairity.progress import Progress
 
 
@@ -29,12 +31,14 @@ from pairity.progress import Progress
     show_default=True,
     help="What the text is for.",
 )
+@force("an existing file")
 @cutting
 @config
 def count_command(
     sources: Sequence[str],
     output: Path,
     split: Any,
+    force: bool,
     pretokenizer: str,
     single_digits: bool,
     normalize: Any,
@@ -43,7 +47,8 @@ def count_command(
     threads: int | None,
 ) -> None:
     """Count pre-tokens once, so that training can start from counts."""
-    with Progress() as show:
+    check_name(output)
+    with output_file(output, force=force), Progress() as show:
         show.stage("counting", unit="B")
         counts = count(
             list(sources),
@@ -64,8 +69,11 @@ def count_command(
 @command("merge", "pairity merge part-*.parquet -o counts.parquet")
 @click.argument("counts", nargs=-1, required=True, callback=values_in, metavar="COUNTS...")
 @output("The sum, as a .parquet file.", metavar="FILE")
-def merge_command(counts: Sequence[str], output: Path) -> None:
+@force("an existing file")
+def merge_command(counts: Sequence[str], output: Path, force: bool) -> None:
     """Add up counts files into one."""
-    merged = Counts.load(list(counts))
-    merged.save(output)
+    check_name(output)
+    with output_file(output, force=force):
+        merged = Counts.load(list(counts))
+        merged.save(output)
     print_counts(merged, output)

@@ -2,15 +2,19 @@
 
 import warnings
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
 
-from pairity.cli.options import command, config, output, several
+from pairity.cli.options import command, config, force, output, several
+from pairity.cli.outputs import output_file, output_folder
 from pairity.cli.printing import print_scores, print_tax, print_written
 from pairity.errors import PairityError
+from pairity.extras import load_extra
 from pairity.judging.evaluation import LeakWarning, evaluate
 from pairity.judging.opening import open_tokenizer
+from pairity.judging.scores import OF_THE_FOLDER
 from pairity.judging.tax import tax
 from pairity.progress import Progress
 from pairity.reporting import report
@@ -66,6 +70,7 @@ reference_option = click.option(
 )
 @click.option("--not-parallel", is_flag=True, help="Do not compare lines across languages.")
 @output("Folder for the scores.", metavar="DIR")
+@force("the scores in the output folder")
 @config
 def eval_command(
     tokenizers: Sequence[str],
@@ -78,31 +83,33 @@ def eval_command(
     resamples: int,
     not_parallel: bool,
     output: Path,
+    force: bool,
 ) -> None:
     """Evaluate tokenizers on parallel text: one tidy table, with 95% intervals.
 
     A TOKENIZER is a folder, a tokenizer.json, tiktoken:NAME, hf:NAME or sentencepiece:FILE. Write NAME=TOKENIZER
     to choose the name that is shown.
     """
-    opened = {tokenizer.name: tokenizer for tokenizer in map(open_tokenizer, tokenizers)}
-    if len(opened) < len(tokenizers):
-        raise PairityError("two tokenizers have the same name: write NAME=TOKENIZER.")
-    with Progress() as show, warnings.catch_warnings():
-        warnings.simplefilter("ignore", LeakWarning)  # the scores carry it, and are printed with it
-        show.stage("encoding", unit="texts")
-        scores = evaluate(
-            opened,
-            list(data),
-            languages=list(languages) or None,
-            metrics=list(metrics) or None,
-            baseline=baseline or (list(opened)[-1] if len(opened) > 1 else None),
-            reference=reference,
-            morph=morph,
-            resamples=resamples,
-            parallel=not not_parallel,
-            progress=lambda what, done, total: show.at(done, what, total),
-        )
-    scores.save(output)
+    with output_folder(output, OF_THE_FOLDER, what="scores", force=force):
+        opened = {tokenizer.name: tokenizer for tokenizer in map(open_tokenizer, tokenizers)}
+        if len(opened) < len(tokenizers):
+            raise PairityError("two tokenizers have the same name: write NAME=TOKENIZER.")
+        with Progress() as show, warnings.catch_warnings():
+            warnings.simplefilter("ignore", LeakWarning)  # the scores carry it, and are printed with it
+            show.stage("encoding", unit="texts")
+            scores = evaluate(
+                opened,
+                list(data),
+                languages=list(languages) or None,
+                metrics=list(metrics) or None,
+                baseline=baseline or (list(opened)[-1] if len(opened) > 1 else None),
+                reference=reference,
+                morph=morph,
+                resamples=resamples,
+                parallel=not not_parallel,
+                progress=lambda what, done, total: show.at(done, what, total),
+            )
+        scores.save(output, force=force)
     print_scores(scores)
     click.echo()
     print_written(f"{output}/", then=f"for a page: pairity report {output} -o report.html")
@@ -133,6 +140,7 @@ def eval_command(
 @click.option(
     "--title", default="Tokenizers, language by language", show_default=True, help="Title of the page."
 )
+@force("an existing page, and existing figures")
 def report_command(
     scores: Path,
     output: Path,
@@ -140,17 +148,29 @@ def report_command(
     sentences: Sequence[str],
     figures: Path | None,
     title: str,
+    force: bool,
 ) -> None:
     """Turn scores into one self-contained HTML page."""
-    written = report(
-        scores,
-        output,
-        tokenizers=dict(map(name_and_spec, tokenizers)),
-        sentences=list(sentences) or None,
-        figures_dir=figures,
-        title=title,
-    )
+    check_extras(figures is not None)
+    with ExitStack() as held:
+        held.enter_context(output_file(output, force=force))
+        if figures is not None:
+            held.enter_context(output_folder(figures, ("summary.md",), what="figures", force=force))
+        written = report(
+            scores,
+            output,
+            tokenizers=dict(map(name_and_spec, tokenizers)),
+            sentences=list(sentences) or None,
+            figures_dir=figures,
+            title=title,
+        )
     print_written(written)
+
+
+def check_extras(figures: bool) -> None:
+    """The packages that a page needs, and those for figures as files."""
+    for module in ("jinja2", "markupsafe", *(("altair", "vl_convert") if figures else ())):
+        load_extra(module, "a report")
 
 
 def name_and_spec(text: str) -> tuple[str, str]:

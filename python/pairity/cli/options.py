@@ -154,6 +154,8 @@ def read_config(ctx: click.Context, _: click.Parameter, path: Path | None) -> No
     known = {name: p for p in ctx.command.params for name in (p.name, *(opt.lstrip("-") for opt in p.opts))}
     values = {}
     for name, value in settings.items():
+        if name.startswith("-"):
+            raise PairityError(f"{path}: write {name.lstrip('-')!r} instead of {name!r}, without the dashes.")
         parameter = known.get(name)
         if parameter is None:
             raise PairityError(f"{path}: there is no option {name!r} (see {ctx.command_path} --help).")
@@ -188,6 +190,11 @@ def output(help: str, **settings: Any) -> Callable[[Function], Function]:
     """`-o PATH`: required, unless it has a default."""
     settings = {"required": "default" not in settings, "show_default": True} | settings
     return click.option("-o", "--output", type=click.Path(path_type=Path), help=help, **settings)
+
+
+def force(what: str) -> Callable[[Function], Function]:
+    """`--force`: without it no command replaces what is there."""
+    return click.option("--force", is_flag=True, help=f"Replace {what}.")
 
 
 def cutting(function: Function) -> Function:

@@ -9,6 +9,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from pairity.cli.notes import say
 from pairity.counts.counts import Counts
 from pairity.judging.metrics import gini
 from pairity.judging.scores import Scores
@@ -28,17 +29,20 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], numbers: C
         table.add_row(*row)
     # Names of languages are shown as they are: `[b]` is not markup and `:apple:` is not an emoji.
     width = None if sys.stdout.isatty() else NO_LIMIT
-    Console(width=width, highlight=False, markup=False, emoji=False).print(table)
+    console = Console(width=width, highlight=False, markup=False, emoji=False)
+    with console.capture() as lines:  # printed by us: rich ends the program where nobody reads on
+        console.print(table)
+    click.echo(lines.get(), nl=False)
 
 
 def print_notes(notes: Iterable[str]) -> None:
     for note in notes:
-        click.echo(f"note: {note}", err=True)
+        say(f"note: {note}")
 
 
 def print_warnings(warnings: Iterable[str]) -> None:
     for warning in warnings:
-        click.echo(f"warning: {warning}", err=True)
+        say(f"warning: {warning}")
 
 
 def print_written(path: Path | str, then: str = "") -> None:

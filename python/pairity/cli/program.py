@@ -1,6 +1,5 @@
 """The program `pairity`: the list of commands, and what happens when one of them fails."""
 
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +8,7 @@ from typing import Any
 
 import click
 
+from pairity.cli.notes import say
 from pairity.errors import PairityError, PairityWarning
 
 # A command is imported when it is used: `pairity --help` does not wait for libraries that it has no use for.
@@ -40,8 +40,31 @@ a file, one per line.
 COMPLETION = 'Tab completion: eval "$(_PAIRITY_COMPLETE=bash_source pairity)" (or zsh_source, fish_source).'
 
 
+class Carried(Exception):  # noqa: N818 (it is not an error of its own)
+    """An exception on its way past click, which would answer it with a line and an exit code of its own."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
+@contextmanager
+def past_click() -> Iterator[None]:
+    try:
+        yield
+    except (BrokenPipeError, KeyboardInterrupt) as error:
+        raise Carried(error) from error
+
+
 class Program(click.Group):
     """A group that knows its commands by name and loads the one that is called."""
+
+    def make_context(self, *args: Any, **settings: Any) -> click.Context:
+        with past_click():
+            return super().make_context(*args, **settings)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with past_click():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
@@ -70,20 +93,20 @@ def main() -> None:
     pass
 
 
-def run() -> None:
-    """The entry point: a user's mistake is one sentence, and Ctrl-C shows no traceback."""
+def run_words() -> int:
+    """Run the command that the program was called with; its exit code. A user's mistake is one sentence."""
     try:
         with plain_warnings():
-            main(prog_name="pairity", standalone_mode=False)
+            # A number, where click has done all there is to do: --help, --version.
+            return main(prog_name="pairity", standalone_mode=False) or 0
+    except Carried as carried:
+        raise carried.error from None
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted: no result was written", err=True)
-        sys.exit(130)
+        return error.exit_code
     except (PairityError, OSError) as error:  # OSError: a full disk, a folder without permission
-        click.echo(f"error: {error}", err=True)
-        sys.exit(1)
+        say(f"error: {error}")
+        return 1
 
 
 @contextmanager
@@ -91,7 +114,7 @@ def plain_warnings() -> Iterator[None]:
     """Warnings as one line each, without the place in the code that they come from."""
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        click.echo(f"warning: {message}", err=True)
+        say(f"warning: {message}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", PairityWarning)

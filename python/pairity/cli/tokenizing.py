@@ -5,7 +5,8 @@ from pathlib import Path
 
 import click
 
-from pairity.cli.options import command, output
+from pairity.cli.options import command, force, output
+from pairity.cli.outputs import held, output_file
 from pairity.cli.printing import print_training, print_warnings, print_written
 from pairity.counts.counts import Counts
 from pairity.errors import PairityError
@@ -68,13 +69,18 @@ def decode_command(tokenizer: Path) -> None:
 @click.option(
     "--counts", metavar="COUNTS", help="With --tokens: add how often each token occurs in this counted text."
 )
-def inspect_command(tokenizer: Path, tokens: Path | None, counts: str | None) -> None:
+@force("an existing table")
+def inspect_command(tokenizer: Path, tokens: Path | None, counts: str | None, force: bool) -> None:
     """Show a tokenizer's settings, its data, and which languages were served."""
     if counts is not None and tokens is None:
         raise PairityError("--counts adds columns to the table of tokens: give --tokens FILE as well.")
-    found = Tokenizer.load(tokenizer)
-    if tokens is not None:
-        inspection.write(found.table(None if counts is None else Counts.load(counts)), tokens)
+    if tokens is None:
+        found = Tokenizer.load(tokenizer)
+    else:
+        inspection.check_name(tokens)
+        with output_file(tokens, force=force):
+            found = Tokenizer.load(tokenizer)
+            inspection.write(found.table(None if counts is None else Counts.load(counts)), tokens)
         print_written(tokens)
     record = found.record or {}
     click.echo(repr(found))
@@ -109,7 +115,7 @@ def inspect_command(tokenizer: Path, tokens: Path | None, counts: str | None) ->
     metavar="FILE",
     help="A Jinja template (transformers).",
 )
-@click.option("--force", is_flag=True, help="Replace existing files.")
+@force("existing files")
 def export_command(
     tokenizer: Path,
     to: str,
@@ -122,18 +128,19 @@ def export_command(
     force: bool,
 ) -> None:
     """Write a tokenizer in the format of another library."""
-    found = Tokenizer.load(tokenizer)
-    if vocab_size is not None:
-        found = found.truncate(vocab_size)
-    written = found.export(
-        to,
-        output,
-        force=force,
-        bos_token=bos_token,
-        eos_token=eos_token,
-        pad_token=pad_token,
-        chat_template=None if chat_template is None else read_template(chat_template),
-    )
+    with held(output, lambda: exporting.check_place(to, output, force=force)):
+        found = Tokenizer.load(tokenizer)
+        if vocab_size is not None:
+            found = found.truncate(vocab_size)
+        written = found.export(
+            to,
+            output,
+            force=force,
+            bos_token=bos_token,
+            eos_token=eos_token,
+            pad_token=pad_token,
+            chat_template=None if chat_template is None else read_template(chat_template),
+        )
     for path in written:
         print_written(path)
 

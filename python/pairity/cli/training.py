@@ -2,18 +2,20 @@
 
 import json
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 
-from pairity.cli.options import command, config, cutting, output, several
+from pairity.cli.options import command, config, cutting, force, output, several
+from pairity.cli.outputs import output_folder
 from pairity.cli.printing import print_notes, print_training, print_written
 from pairity.errors import PairityError
-from pairity.files.locks import locked
-from pairity.files.places import check_folder, inside_or_beside
+from pairity.files.places import inside_or_beside
 from pairity.formats.folder import OF_THE_FOLDER
+from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.policy import Classical, Parity, Policy
 from pairity.training.training import train
 
@@ -129,7 +131,7 @@ from pairity.training.training import train
 @click.option(
     "--resume", is_flag=True, help="Continue a run with the same settings that was killed or interrupted."
 )
-@click.option("--force", is_flag=True, help="Replace the tokenizer in the output folder.")
+@force("the tokenizer in the output folder")
 @output("Folder for the tokenizer.", metavar="DIR")
 @cutting
 @config
@@ -181,46 +183,66 @@ def train_command(
             "--method classical serves no language in particular: leave out --global-merges, --window, --ratio, "
             "--ratios and --on."
         )
-    check_folder(output, OF_THE_FOLDER, what="a tokenizer", force=force)
-    checkpoint = inside_or_beside(output, "checkpoint.parquet")
-    if checkpoint.exists() and not resume:
-        print_notes(
-            [f"{checkpoint} is from an interrupted run; this run starts over (--resume continues it)"]
-        )
-    with locked(output):
-        tokenizer = train(
-            list(train_sources),
-            dev=list(dev_sources) or None,
-            vocab_size=vocab_size,
-            num_merges=num_merges,
-            method=policy,
-            pretokenizer=pretokenizer,
-            digits=single_digits,
-            normalize=normalize,
-            min_frequency=min_frequency,
-            max_token_length=max_token_length,
-            whole_characters=whole_characters,
-            special_tokens=special_tokens,
-            reserved=reserved,
-            pad_to=pad_to,
-            continue_from=continue_from,
-            skip=skip,
-            text_column=text_column,
-            errors="replace" if replace_invalid else "strict",
-            threads=threads,
-            checkpoint=checkpoint,
-            resume=resume,
-        )
-        try:
-            tokenizer.save(output, force=force)
-        except PairityError as error:
-            raise PairityError(
-                f"{error} The merges are kept in {checkpoint}: the same command with --resume goes on from there."
-            ) from error
+    with output_folder(output, OF_THE_FOLDER, what="a tokenizer", force=force):
+        checkpoint = inside_or_beside(output, "checkpoint.parquet")
+        if checkpoint.exists() and not resume:
+            print_notes(
+                [f"{checkpoint} is from an interrupted run; this run starts over (--resume continues it)"]
+            )
+        elif resume and not checkpoint.exists():
+            print_notes([f"there is no {checkpoint} to resume from; this run starts from the beginning"])
+        with resumable(checkpoint):
+            tokenizer = train(
+                list(train_sources),
+                dev=list(dev_sources) or None,
+                vocab_size=vocab_size,
+                num_merges=num_merges,
+                method=policy,
+                pretokenizer=pretokenizer,
+                digits=single_digits,
+                normalize=normalize,
+                min_frequency=min_frequency,
+                max_token_length=max_token_length,
+                whole_characters=whole_characters,
+                special_tokens=special_tokens,
+                reserved=reserved,
+                pad_to=pad_to,
+                continue_from=continue_from,
+                skip=skip,
+                text_column=text_column,
+                errors="replace" if replace_invalid else "strict",
+                threads=threads,
+                checkpoint=checkpoint,
+                resume=resume,
+            )
+            save(tokenizer, output, checkpoint, force=force)
         checkpoint.unlink(missing_ok=True)
     print_training(tokenizer)
     click.echo()
     print_written(f"{output}/", then=f"try: pairity encode {output} < text.txt, pairity inspect {output}")
+
+
+@contextmanager
+def resumable(checkpoint: Path) -> Iterator[None]:
+    """An interruption says how to go on, where something was kept to go on from."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        if checkpoint.exists():
+            stop.add_note("--resume continues")
+        raise
+
+
+def save(tokenizer: Tokenizer, output: Path, checkpoint: Path, *, force: bool) -> None:
+    """A disk that is full by now does not cost the merges."""
+    try:
+        tokenizer.save(output, force=force)
+    except PairityError as error:
+        if not checkpoint.exists():
+            raise
+        raise PairityError(
+            f"{error} The merges are kept in {checkpoint}: the same command with --resume goes on from there."
+        ) from error
 
 
 def parse_global_merges(text: str) -> int | float:

@@ -78,10 +78,7 @@ class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write one Parquet file; it appears under its name only when it is whole."""
         path = Path(path)
-        if path.suffix != ".parquet" or path.is_dir():
-            raise PairityError(
-                f"counts are saved as one Parquet file: write {path / 'counts.parquet'} instead of {path}."
-            )
+        parquet.check_name(path)
         parquet.write(path, parquet.Stored(self, self.pretokenization, self.split))
 
     @classmethod

@@ -43,6 +43,14 @@ class Stored(NamedTuple):
     split: Split
 
 
+def check_name(path: Path) -> None:
+    """Refuse a place that is not one for a file of counts."""
+    if path.suffix != ".parquet" or path.is_dir():
+        raise PairityError(
+            f"counts are saved as one Parquet file: write {path / 'counts.parquet'} instead of {path}."
+        )
+
+
 def write(path: Path, stored: Stored) -> None:
     """Write one file; it appears under its name only when it is whole."""
     schema = SCHEMA.with_metadata({METADATA_KEY: json.dumps(metadata_of(stored))})

@@ -2,12 +2,13 @@
 
 import os
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pairity.errors import PairityError
-from pairity.files.writing import real, remove_leftovers
+from pairity.files.leftovers import real, remove_leftovers, short
 
 try:
     import fcntl
@@ -16,6 +17,9 @@ except ImportError:  # Windows has no advisory locks of this kind; two writers a
 
 HELD: set[Path] = set()
 """What this process has locked already: a command holds the lock through all of its work, and saving is part of it."""
+
+PAUSES = (0.01, 0.03, 0.1, 0.2)
+"""Seconds before another try: a reader that asks whether an output is being written holds its lock for an instant."""
 
 
 @contextmanager
@@ -26,6 +30,7 @@ def locked(path: Path) -> Iterator[None]:
         yield
         return
     file = lock_file(place)
+    made = [folder for folder in file.parents if not folder.exists()]
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
     handle = take(file, path)
@@ -38,18 +43,25 @@ def locked(path: Path) -> Iterator[None]:
         with suppress(OSError):
             file.unlink()
         os.close(handle)
+        with suppress(OSError):  # where nothing was written, no empty folders stay
+            for folder in made:
+                folder.rmdir()
 
 
 def lock_file(place: Path) -> Path:
-    """Beside the output, or in it where only the output itself can be written."""
-    beside = next(one for one in place.parents if one.exists())
-    if place.is_dir() and not os.access(beside, os.W_OK | os.X_OK):
+    """Beside the output, or in it at a mount point and where only the output itself can be written.
+
+    The same for every process, wherever its current folder is.
+    """
+    beside = next((one for one in place.parents if one.exists()), place)
+    if place.is_dir() and (os.path.ismount(place) or not os.access(beside, os.W_OK | os.X_OK)):
         return place / ".pairity.lock"
-    return place.with_name(f".{place.name[:100]}.lock")
+    return place.with_name(f".{short(place.name)}.lock")
 
 
 def take(file: Path, path: Path) -> int:
     """The open lock file, or an error that names the process that has it."""
+    pauses = iter(PAUSES)
     while True:
         try:
             handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
@@ -59,28 +71,33 @@ def take(file: Path, path: Path) -> int:
             ) from error
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             owner = os.pread(handle, 200, 0).decode(errors="replace").strip() or "another process"
             os.close(handle)
-            raise PairityError(
-                f"{path} is being written by {owner}. Wait until it is done, or choose another output."
-            ) from None
+            if (pause := next(pauses, None)) is None:
+                raise PairityError(
+                    f"{path} is being written by {owner}. Wait until it is done, or choose another output."
+                ) from None
+            time.sleep(pause)
+            continue
+        except OSError:  # a filesystem that has no locks: better without one than no result
+            return handle
         # Whoever had it before may have removed the file between our two calls: then it is nobody's lock.
-        with suppress(OSError):
+        with suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(handle), file.stat()):
-                os.ftruncate(handle, 0)
-                os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
+                with suppress(OSError):  # a full disk may have no room for who we are
+                    os.ftruncate(handle, 0)
+                    os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
                 return handle
         os.close(handle)
 
 
 def is_being_written(path: Path) -> bool:
     """Whether another process holds the output."""
-    file = lock_file(real(path).absolute())
-    if fcntl is None or not file.exists():
+    if fcntl is None:
         return False
     try:
-        handle = os.open(file, os.O_RDONLY)
+        handle = os.open(lock_file(real(path).absolute()), os.O_RDONLY)
     except OSError:
         return False
     try:

@@ -1,33 +1,36 @@
 """Places: whether an output can be written where it shall go, found out before the work by writing there."""
 
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 from pairity.errors import PairityError
-from pairity.files.writing import fill, is_movable, real, unfinished_name
+from pairity.files.leftovers import real, short
+from pairity.files.writing import check_replaceable, explained, is_movable
 
 REPLACE = "Choose another name, or replace it with --force (force=True)."
 
 
 def check_file(path: Path, *, force: bool) -> None:
     """Refuse a file that is there already, and one that cannot be written."""
-    place = real(path)
-    if place.is_dir():
-        raise PairityError(f"{path} is a folder, but a file is to be written there. Choose another name.")
-    if place.exists() and not force:
-        raise PairityError(f"{path} already exists. {REPLACE}")
-    try_to_write(place.parent, path)
+    with explained(path):
+        place = real(path)
+        check_replaceable(place)
+        if place.exists() and not force:
+            raise PairityError(f"{path} already exists. {REPLACE}")
+        try_to_write(place.parent, path)
 
 
 def check_folder(path: Path, names: Iterable[str], *, what: str, force: bool) -> None:
     """Refuse a folder that holds one of the files already, and one that cannot be written: `what` is written there."""
-    place = real(path)
-    if place.exists() and not place.is_dir():
-        raise PairityError(f"{path} is a file, but {what} needs a folder. Choose another name.")
-    there = [name for name in names if (place / name).exists()]
-    if there and not force:
-        raise PairityError(f"{path} already holds {what} ({there[0]}). {REPLACE}")
-    try_to_write(place if place.is_dir() else place.parent, path)
+    with explained(path):
+        place = real(path)
+        if place.exists() and not place.is_dir():
+            raise PairityError(f"{path} is a file, but {what} needs a folder. Choose another name.")
+        there = [name for name in names if (place / name).exists()]
+        if there and not force:
+            raise PairityError(f"{path} already holds {what} ({there[0]}). {REPLACE}")
+        try_to_write(place if place.is_dir() else place.parent, path)
 
 
 def inside_or_beside(folder: Path, name: str) -> Path:
@@ -37,25 +40,21 @@ def inside_or_beside(folder: Path, name: str) -> Path:
     itself may be written.
     """
     place = real(folder)
-    return (
-        place.with_name(f"{place.name}.{name}")
-        if not place.exists() or is_movable(place)
-        else place / f".{name}"
-    )
+    inside = place / f".{name}"
+    if inside.exists() or (place.exists() and not is_movable(place)):
+        return inside
+    return place.with_name(f"{short(place.name)}.{name}")
 
 
 def try_to_write(folder: Path, path: Path) -> None:
-    """Write something into the folder, or into the nearest that exists, and remove it."""
+    """Write something into the folder, or into the nearest that exists; it has no name there that could stay."""
     there_is = next(one for one in (folder, *folder.absolute().parents) if one.exists())
     if not there_is.is_dir():
         raise PairityError(f"{there_is} is a file, so {path} cannot be inside it. Choose another name.")
-    trial = unfinished_name(there_is / "trial")
     try:
-        fill(trial, b"\0" * 4096)
+        with tempfile.TemporaryFile(dir=there_is) as trial:
+            trial.write(b"\0" * 4096)
     except OSError as error:
         raise PairityError(
             f"{path} cannot be written: {error.strerror or error} in {there_is}. Choose another place."
         ) from error
-    finally:
-        if trial.exists():
-            trial.unlink()

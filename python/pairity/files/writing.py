@@ -15,38 +15,52 @@ import ctypes
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from pairity.errors import PairityError
+from pairity.files.leftovers import INSIDE, UNFINISHED, real, unfinished_name
+from pairity.files.locks import locked
 
 Content = str | bytes | Callable[[BinaryIO], object]
 """What a file will hold, or a function that writes it into the open file that it is given."""
 
-UNFINISHED = ".unfinished"
-
 
 def write_file(path: Path, content: Content) -> Path:
     """Write one file, making its folder where there is none; returns the path. A link stays: its target is replaced."""
-    with explained(path):
-        place = real(path)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = unfinished_name(place)
-        try:
-            fill(unfinished, content)
-            unfinished.replace(place)
-            flush_folder(place.parent)
-        finally:
-            with suppress(OSError):
-                unfinished.unlink()
+    write_files({path: content})
     return path
+
+
+def write_files(files: Mapping[Path, Content]) -> list[Path]:
+    """Write files that belong together: all are complete before the first gets its name."""
+    made: dict[Path, Path] = {}
+    with explained(next(iter(files))), ExitStack() as locks:
+        try:
+            for path, content in files.items():
+                place = real(path)
+                check_replaceable(place)
+                locks.enter_context(locked(path))
+                place.parent.mkdir(parents=True, exist_ok=True)
+                made[place] = unfinished_name(place.parent, place.name)
+                fill(made[place], content)
+                keep_rights(place, made[place])
+            for place, unfinished in made.items():
+                unfinished.replace(place)
+            for folder in {place.parent for place in made}:
+                flush_folder(folder)
+        finally:
+            for unfinished in made.values():
+                with suppress(OSError):
+                    unfinished.unlink()
+    return list(files)
 
 
 def write_folder(path: Path, files: Mapping[str, Content], *, obsolete: Iterable[str] = ()) -> list[Path]:
     """Write the files into a folder as a whole; `obsolete` ones that an older version left there go."""
-    with explained(path):
+    with explained(path), locked(path):
         folder = real(path)
         gone = [name for name in obsolete if name not in files]
         if not folder.exists():
@@ -55,19 +69,29 @@ def write_folder(path: Path, files: Mapping[str, Content], *, obsolete: Iterable
                 fill_all(stage, files)
                 stage.rename(folder)
                 flush_folder(folder.parent)
-        else:
-            movable = is_movable(folder)
-            with staging(*((folder.parent, folder.name) if movable else (folder, "pairity"))) as stage:
+        elif not replaced_whole(folder, files, gone):
+            with staging(folder, INSIDE) as stage:
                 fill_all(stage, files)
-                shutil.copymode(folder, stage)
-                if not (movable and is_ours_alone(folder, {*files, *gone}) and exchanged(stage, folder)):
-                    for name in files:
-                        (stage / name).replace(folder / name)
-                    for name in gone:
-                        (folder / name).unlink(missing_ok=True)
-                    flush_folder(folder)
-                flush_folder(folder.parent)
+                for name in files:
+                    keep_rights(folder / name, stage / name)
+                    (stage / name).replace(folder / name)
+                for name in gone:
+                    (folder / name).unlink(missing_ok=True)
+                flush_folder(folder)
     return [path / name for name in files]
+
+
+def replaced_whole(folder: Path, files: Mapping[str, Content], gone: Collection[str]) -> bool:
+    """Exchange a folder that holds only what is to be replaced; False where that cannot be done."""
+    if not (is_movable(folder) and is_ours_alone(folder, {*files, *gone})):
+        return False
+    with staging(folder.parent, folder.name) as stage:
+        fill_all(stage, files)
+        keep_rights(folder, stage)
+        if not exchanged(stage, folder):
+            return False
+        flush_folder(folder.parent)
+    return True
 
 
 def fill(path: Path, content: Content) -> None:
@@ -96,57 +120,42 @@ def flush_folder(folder: Path) -> None:
             os.close(handle)
 
 
+def keep_rights(old: Path, new: Path) -> None:
+    """What replaces something is as open or as closed as that was, and belongs to the same user if we may say so."""
+    try:
+        before = old.stat()
+    except FileNotFoundError:
+        return
+    if sys.platform != "win32":
+        with suppress(OSError):
+            os.chown(new, before.st_uid, before.st_gid)
+    with suppress(OSError):
+        shutil.copymode(old, new)
+
+
 @contextmanager
 def staging(parent: Path, name: str) -> Iterator[Path]:
     """A folder to fill, on the same filesystem as its final place; what is left of it is removed."""
-    stage = unfinished_name(parent / name)
-    shutil.rmtree(stage, ignore_errors=True)
-    stage.mkdir()
+    stage = unfinished_name(parent, name)
     try:
+        stage.mkdir()
         yield stage
     finally:
         shutil.rmtree(stage, ignore_errors=True)
 
 
-def unfinished_name(place: Path) -> Path:
-    """`out` -> `.out.4711.unfinished`: hidden, and whose it is."""
-    return place.with_name(f".{place.name[:100]}.{os.getpid()}{UNFINISHED}")
-
-
-def real(path: Path) -> Path:
-    """The place itself, where the path is a link to it."""
-    return Path(os.path.realpath(path)) if path.is_symlink() or path.name in ("", "..") else path
-
-
-def remove_leftovers(path: Path) -> None:
-    """Remove what a killed run with the same output left beside it or in it."""
-    place = real(path)
-    for folder, name in ((place.parent, place.name[:100]), (place, "pairity")):
-        with suppress(OSError):
-            for entry in folder.iterdir():
-                owner = entry.name.removeprefix(f".{name}.").removesuffix(UNFINISHED)
-                if (
-                    entry.name == f".{name}.{owner}{UNFINISHED}"
-                    and owner.isdigit()
-                    and not is_running(int(owner))
-                ):
-                    shutil.rmtree(entry, ignore_errors=True) if entry.is_dir() else entry.unlink()
-
-
-def is_running(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # it is somebody else's
-        return True
-    return True
+def check_replaceable(place: Path) -> None:
+    """Refuse what a file must never take the place of: a folder, or a device such as /dev/null."""
+    if place.is_dir():
+        raise PairityError(f"{place} is a folder, but a file is to be written there. Choose another name.")
+    if place.exists() and not place.is_file():
+        raise PairityError(f"{place} is a device or a pipe, but a file is to be written there.")
 
 
 # Exchanging two folders in one step
 
 
-def is_ours_alone(folder: Path, names: set[str]) -> bool:
+def is_ours_alone(folder: Path, names: Collection[str]) -> bool:
     """Whether a folder holds nothing but what is about to be replaced."""
     return all(entry.name in names or entry.name.endswith(UNFINISHED) for entry in folder.iterdir())
 

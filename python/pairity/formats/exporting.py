@@ -9,9 +9,10 @@ from pathlib import Path
 
 from pairity.bpe.model import BpeModel
 from pairity.errors import PairityError
+from pairity.extras import load_extra
 from pairity.files.locks import locked
 from pairity.files.places import check_file, check_folder
-from pairity.files.writing import write_file, write_folder
+from pairity.files.writing import write_files, write_folder
 from pairity.formats import gguf, merges_txt, tiktoken, tokenizer_json, transformers
 
 FORMATS = ("hf", "transformers", "tiktoken", "merges", "gguf")
@@ -37,12 +38,12 @@ def export(
     roles = roles or {}
     match to:
         case "hf":
-            file = path if path.suffix == ".json" else path / "tokenizer.json"
-            return write(file, {file: tokenizer_json.as_json(tokenizer_json.write(model))}, force)
+            file = hf_file(path)
+            return write(to, path, {file: tokenizer_json.as_json(tokenizer_json.write(model))}, force)
         case "tiktoken":
-            return write(path, tiktoken.files(model, path), force)
+            return write(to, path, tiktoken.files(model, path), force)
         case "gguf":
-            return write(path, {path: gguf.contents(model, roles)}, force)
+            return write(to, path, {path: gguf.contents(model, roles)}, force)
         case "transformers":
             files = transformers.files(model, roles=roles, chat_template=chat_template)
         case "merges":
@@ -50,14 +51,34 @@ def export(
             files = merges_txt.files(model)
         case _:
             raise PairityError(f"unknown format {to!r}. Choose one of {', '.join(FORMATS)}.")
-    check_folder(path, files, what="a tokenizer", force=force)
     with locked(path):
+        check_place(to, path, force=force)
         return write_folder(path, files)
 
 
-def write(path: Path, files: Mapping[Path, bytes], force: bool) -> list[Path]:
-    """Single files, in order, into a folder that may hold anything else."""
-    for file in files:
-        check_file(file, force=force)
+def write(to: str, path: Path, files: Mapping[Path, bytes], force: bool) -> list[Path]:
+    """Single files into a folder that may hold anything else."""
     with locked(path):
-        return [write_file(file, data) for file, data in files.items()]
+        check_place(to, path, force=force)
+        return write_files(files)
+
+
+def check_place(to: str, path: Path, *, force: bool) -> None:
+    """Refuse what is known before the model is: a place that cannot be written, and a missing package."""
+    match to:
+        case "hf":
+            check_file(hf_file(path), force=force)
+        case "tiktoken":
+            for file in (path, tiktoken.settings_file(path)):
+                check_file(file, force=force)
+        case "gguf":
+            load_extra("gguf", "a GGUF file")
+            check_file(path, force=force)
+        case "transformers":
+            check_folder(path, transformers.NAMES, what="a tokenizer", force=force)
+        case "merges":
+            check_folder(path, merges_txt.NAMES, what="a tokenizer", force=force)
+
+
+def hf_file(path: Path) -> Path:
+    return path if path.suffix == ".json" else path / "tokenizer.json"

@@ -1,6 +1,5 @@
 """A tokenizer on disk: the folder that `save` writes and `load` reads."""
 
-import time
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -12,8 +11,9 @@ from pairity import _core
 from pairity.bpe.model import BpeModel, Merges
 from pairity.errors import PairityError
 from pairity.files.digests import check_manifest, in_memory, read_checked, sealed
-from pairity.files.locks import is_being_written, locked
+from pairity.files.locks import locked
 from pairity.files.places import check_folder
+from pairity.files.reading import settled
 from pairity.files.writing import write_folder
 from pairity.formats import merges_txt, tokenizer_json, transformers
 from pairity.formats.oniguruma import for_oniguruma, from_oniguruma
@@ -36,8 +36,8 @@ def save(
     if model.trace is not None:
         files[TRACE] = in_memory(lambda file: pq.write_table(model.trace, file, compression="zstd"))
     files[SETTINGS] = as_json(sealed(parse_json(as_json(settings_of(model)), path / SETTINGS), files))
-    check_folder(path, OF_THE_FOLDER, what="a tokenizer", force=force)
     with locked(path):
+        check_folder(path, OF_THE_FOLDER, what="a tokenizer", force=force)
         write_folder(path, files, obsolete=(TRACE,))
 
 
@@ -47,15 +47,7 @@ def load(path: Path) -> BpeModel:
     settings_file = file.parent / SETTINGS
     if file.name != "tokenizer.json" or not settings_file.exists():
         return tokenizer_json.read(read_json(file))
-    # Another process may be replacing the files one by one: then they match again in a moment.
-    for wait in (0.05, 0.2, 0.8, None):
-        try:
-            return load_folder(file.parent)
-        except PairityError:
-            if wait is None or not is_being_written(file.parent):
-                raise
-            time.sleep(wait)
-    raise AssertionError("the last try returns or raises")
+    return settled(lambda: load_folder(file.parent), settings_file)
 
 
 def load_folder(folder: Path) -> BpeModel:

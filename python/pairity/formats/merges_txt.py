@@ -12,6 +12,8 @@ from pairity.formats import tokenizer_json
 from pairity.formats.tokenizer_json import as_json, read_json, unreadable
 from pairity.text.pretokenizers import Pretokenization
 
+NAMES = ("vocab.json", "merges.txt")
+
 
 def files(model: BpeModel) -> dict[str, bytes]:
     lines = ["#version: 0.2", *(" ".join(pair) for pair in tokenizer_json.merge_list(model))]

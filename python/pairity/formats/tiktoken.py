@@ -151,10 +151,7 @@ def to_tiktoken(model: BpeModel, name: str) -> Any:
 
 def files(model: BpeModel, path: Path) -> dict[Path, bytes]:
     """The ranks at the path, and their settings beside them, with the digest of the ranks."""
-    if path.suffix == ".json":
-        raise PairityError(
-            f"the ranks need another name than {path}: the settings go to a .json beside them."
-        )
+    settings_path = settings_file(path)
     check(model)
     ranks = sorted((token_id, token) for token, token_id in model.vocabulary.items())
     lines = b"".join(base64.b64encode(token) + b" %d\n" % token_id for token_id, token in ranks)
@@ -164,7 +161,16 @@ def files(model: BpeModel, path: Path) -> dict[Path, bytes]:
         "special_tokens": dict(model.special_tokens),
         "ranks": digest(lines),
     }
-    return {path: lines, path.with_suffix(".json"): as_json(settings)}
+    return {path: lines, settings_path: as_json(settings)}
+
+
+def settings_file(path: Path) -> Path:
+    """Where the settings go that belong to the ranks at `path`."""
+    if path.suffix == ".json" or not path.name:
+        raise PairityError(
+            f"the ranks need another name than {path}: the settings go to a .json beside them."
+        )
+    return path.with_suffix(".json")
 
 
 def pattern_for(model: BpeModel) -> str:

@@ -13,6 +13,9 @@ Roles = Mapping[str, str | None]
 """{"bos_token": "<s>", "eos_token": None, ...}"""
 
 
+NAMES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
+
+
 def split_roles(model: BpeModel, roles: Roles) -> tuple[dict[str, str], list[str]]:
     """The special tokens that have a role, and the others."""
     named = {role: name for role, name in roles.items() if name is not None}

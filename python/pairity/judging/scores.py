@@ -26,6 +26,7 @@ from pairity.errors import PairityError
 from pairity.files.digests import check_manifest, in_memory, read_checked, sealed
 from pairity.files.locks import locked
 from pairity.files.places import check_folder
+from pairity.files.reading import settled
 from pairity.files.writing import write_folder
 from pairity.formats.tokenizer_json import of_type, read_json
 from pairity.judging.arrays import Integers
@@ -184,7 +185,6 @@ class Scores:
         The folder changes as a whole: scores.json is written last and has the digests of the other files.
         """
         path = Path(folder)
-        check_folder(path, OF_THE_FOLDER, what="scores", force=force)
         files: dict[str, bytes] = {}
         tables = {"scores": self.table, "differences": self.differences, "groups": self.groups}
         for name, table in tables.items():
@@ -197,12 +197,17 @@ class Scores:
         content = {"format": FORMAT, "meta": self.meta, "leaks": self.leaks, "lengths": places}
         files["scores.json"] = json.dumps(sealed(content, files), ensure_ascii=False, indent=1).encode()
         with locked(path):
+            check_folder(path, OF_THE_FOLDER, what="scores", force=force)
             write_folder(path, files)
 
     @classmethod
     def load(cls, folder: str | Path) -> Scores:
         """What `save` wrote."""
-        folder = Path(folder)
+        path = Path(folder)
+        return settled(lambda: cls.load_once(path), path / "scores.json")
+
+    @classmethod
+    def load_once(cls, folder: Path) -> Scores:
         if not (folder / "scores.json").exists():
             raise PairityError(
                 f"no scores in {folder}: there is no scores.json. Make them with `pairity eval -o {folder}`."

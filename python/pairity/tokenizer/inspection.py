@@ -64,13 +64,17 @@ def occurrences(model: BpeModel, text: LanguageCounts) -> npt.NDArray[np.int64]:
 
 def write(tokens: pa.Table, path: Path) -> None:
     """A .parquet or a .csv file, there only when it is whole; CSV shows bytes in hexadecimal."""
+    check_name(path)
     if path.suffix == ".parquet":
         write_file(path, lambda unfinished: pq.write_table(tokens, unfinished, compression="zstd"))
-    elif path.suffix == ".csv":
+    else:
         shown = pa.array([token.hex() for token in tokens["bytes"].to_pylist()])
         readable = tokens.set_column(tokens.column_names.index("bytes"), "bytes", shown)
         write_file(path, lambda unfinished: pyarrow.csv.write_csv(readable, unfinished))
-    else:
+
+
+def check_name(path: Path) -> None:
+    if path.suffix not in (".parquet", ".csv"):
         raise PairityError(f"{path}: the table of tokens is written as .parquet or .csv.")
 
 

@@ -6,16 +6,21 @@ again.
 
 import hashlib
 import json
+import time
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from pairity.errors import PairityError
+from pairity.errors import PairityError, PairityWarning
 from pairity.files.digests import digest
 from pairity.files.writing import write_file
 from pairity.training.engine import Exhausted, Steps
+
+SECONDS = 60.0
+"""How often the merges so far go to disk. An interruption saves them as well: only a kill can cost that much."""
 
 COLUMNS = ["left", "right", "served", "count"]
 TYPES = [pa.uint32(), pa.uint32(), pa.int32(), pa.uint64()]
@@ -35,6 +40,31 @@ class Checkpoint:
     def __init__(self, path: Path, fingerprint: str) -> None:
         self.path = path
         self.fingerprint = fingerprint
+        self._saved_at = time.monotonic()
+        self._newest: tuple[Steps, Exhausted] | None = None
+        """What was heard since the last save."""
+
+    def hear(self, steps: Steps, exhausted: Exhausted) -> None:
+        """Keep the state of the run in memory, and every SECONDS on disk."""
+        if not len(steps):
+            return
+        self._newest = steps, exhausted
+        if time.monotonic() - self._saved_at >= SECONDS:
+            self.save_newest()
+
+    def save_newest(self) -> None:
+        """Save what was heard last, if that is not saved yet. A disk that is full now is no reason to end a run."""
+        if self._newest is None:
+            return
+        newest, self._newest = self._newest, None
+        try:
+            self.save(*newest)
+        except PairityError as error:
+            warnings.warn(
+                f"the checkpoint is not up to date: {error}",
+                PairityWarning,
+                stacklevel=2,
+            )
 
     def save(self, steps: Steps, exhausted: Exhausted) -> None:
         import pyarrow.parquet as pq
@@ -46,6 +76,7 @@ class Checkpoint:
             DIGEST: digest_of(steps, exhausted),
         }
         table = table.replace_schema_metadata(metadata)
+        self._saved_at = time.monotonic()
         write_file(self.path, lambda file: pq.write_table(table, file))
 
     def load(self) -> tuple[Steps, Exhausted] | None:

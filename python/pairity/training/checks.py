@@ -6,13 +6,23 @@ What concerns one policy alone is checked there (`Parity.check`).
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+import pyarrow.compute as pc
 
+from pairity.bpe.alphabet import to_bytes
+from pairity.bpe.merges import BYTE_TOKENS
+from pairity.bpe.model import first_clash
+from pairity.bpe.special import RESERVED
 from pairity.counts.counts import Counts
 from pairity.errors import PairityError, listed
 from pairity.formats.oniguruma import for_oniguruma
 from pairity.text.inputs import Resolved
 from pairity.text.parallel import check_parallel
 from pairity.training.policy import Policy, check_whole
+
+CLASH = (
+    "the special token {!r} is also how tokenizer files write an ordinary token. Choose another name, such as "
+    "one in <|...|>."
+)
 
 MOST_BYTES = 2**63
 """The engine adds up counts in 64 bits."""
@@ -48,6 +58,34 @@ def check_pattern(pattern: str | None) -> None:
     """Refuse a pattern that Hugging Face would read differently: the tokenizer could not be saved."""
     if pattern is not None:
         for_oniguruma(pattern)
+
+
+def check_special_tokens(names: Iterable[str]) -> None:
+    """Refuse special tokens that files would write as they write a byte."""
+    if clash := first_clash(names, dict.fromkeys(BYTE_TOKENS, 0)):
+        raise PairityError(CLASH.format(clash))
+
+
+def check_not_learned(names: Iterable[str], train: Counts, min_frequency: int) -> None:
+    """Refuse special tokens that could be learned as ordinary tokens too: files could not tell the two apart.
+
+    Only what lies within a pre-token, often enough, can become a token.
+    """
+    for name in {RESERVED if name.startswith(RESERVED) else name: None for name in names}:
+        try:
+            spelled = to_bytes(name)
+        except KeyError:  # not in the alphabet of the files
+            continue
+        found = {
+            language: int(counts.counts[np.asarray(pc.match_substring(counts.pretokens, spelled))].sum())
+            for language, counts in train.items()
+        }
+        if sum(found.values()) >= max(min_frequency, 1):
+            raise PairityError(
+                f"the special token {name!r} occurs in the train text of {max(found, key=found.__getitem__)!r}, where "
+                "it could be learned as an ordinary token, and tokenizer files write the two alike. Choose "
+                "another name, such as one in <|...|>."
+            )
 
 
 def check_checkpoint(checkpoint: object, resume: bool) -> None:

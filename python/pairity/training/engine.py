@@ -87,11 +87,12 @@ def learn(
     known_exhausted: Exhausted = (),
     tick: Callable[[int, int | None], object] | None = None,
     checkpoint: Callable[[Steps, Exhausted], object] | None = None,
+    checkpoint_seconds: float = 1.0,
 ) -> Learned:
     """Learn until there are `merges` merges, or `tokens` tokens beside the bytes; `known` ones count.
 
-    `global_merges`: how many come from all languages together (None: all). `tick(done, language)` and
-    `checkpoint(steps, exhausted)` are called now and then, on this thread.
+    `global_merges`: how many come from all languages together (None: all). `tick(done, language)` is called now
+    and then, `checkpoint(steps, exhausted)` every `checkpoint_seconds`, both on this thread.
     """
     columns, sampled, counted, exhausted = _core.train(
         list(languages),
@@ -109,6 +110,7 @@ def learn(
         checkpoint=None
         if checkpoint is None
         else lambda columns, exhausted: checkpoint(Steps.of(columns), exhausted),
+        checkpoint_seconds=checkpoint_seconds,
     )
     return Learned(
         steps=Steps.of(columns),

@@ -12,7 +12,13 @@ from pairity.bpe.merges import BYTE_TOKENS
 from pairity.errors import PairityError
 from pairity.text.pretokenizers import PRESETS, Pretokenization
 from pairity.tokenizer.tokenizer import Tokenizer
-from pairity.training.checks import check_goal, check_numbers, check_pattern, check_policy
+from pairity.training.checks import (
+    check_goal,
+    check_numbers,
+    check_pattern,
+    check_policy,
+    check_special_tokens,
+)
 from pairity.training.engine import Steps
 from pairity.training.policy import Policy
 
@@ -42,6 +48,7 @@ class Settings:
         check_numbers({"min_frequency": self.min_frequency, "max_token_length": self.max_token_length})
         check_goal(self.vocab_size, self.num_merges, self.taken)
         check_pattern(self.pretokenization.pattern)
+        check_special_tokens(self.special_tokens)
         self.policy.check_budget(self.budget)
 
     @property

@@ -15,7 +15,7 @@ from pairity.counts.values import LanguageCounts, Split
 from pairity.progress import Progress
 from pairity.text.inputs import Resolved
 from pairity.text.sources import resolve
-from pairity.training.checks import check_dev, check_train, named_languages, without
+from pairity.training.checks import check_dev, check_not_learned, check_train, named_languages, without
 from pairity.training.engine import Columns, Measured, columns
 from pairity.training.measure import Measure
 from pairity.training.settings import Settings
@@ -104,6 +104,7 @@ def read_texts(
     kept = {language: train_counts[language] for language in train_counts if language in languages}
     train_counts = Counts(kept, settings.pretokenization, "train", notes=train_counts.notes)
     check_train(train_counts)
+    check_not_learned(settings.special_tokens, train_counts, settings.min_frequency)
     return Texts(train_counts, dev_counts, settings.policy.measures(train_counts, dev_counts or {}))
 
 

@@ -83,18 +83,24 @@ def train(
         saved = keeper.load() if keeper and resume else None
         known, exhausted = saved or (settings.known, [])
         show.stage("learning merges", unit="merges", total=settings.budget)
-        learned = learn(
-            texts.for_engine(),
-            **settings.for_engine(),
-            threads=threads,
-            known=known,
-            known_exhausted=exhausted,
-            tick=lambda done, served: show.at(settings.share(done), texts.name(served)),
-            checkpoint=keeper.save if keeper else None,
-        )
+        try:
+            learned = learn(
+                texts.for_engine(),
+                **settings.for_engine(),
+                threads=threads,
+                known=known,
+                known_exhausted=exhausted,
+                tick=lambda done, served: show.at(settings.share(done), texts.name(served)),
+                checkpoint=keeper.hear if keeper else None,
+            )
+        except KeyboardInterrupt:
+            if keeper:
+                keeper.save_newest()
+            raise
         show.at(settings.share(len(learned.steps)))
     if keeper:  # until the tokenizer is saved, this is all there is of it
-        keeper.save(learned.steps, learned.exhausted)
+        keeper.hear(learned.steps, learned.exhausted)
+        keeper.save_newest()
     trace = trace_of(learned, texts.measures, list(texts.train), len(settings.special_tokens))
     record = record_of(settings, texts, trace, learned.exhausted)
     for warning in record["warnings"]:

@@ -1,0 +1,34 @@
+"""Where a command writes: checked before the work, held through all of it, and what an interruption means."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pairity.files.locks import locked
+from pairity.files.places import check_file, check_folder
+
+
+@contextmanager
+def held(path: Path, check: Callable[[], None]) -> Iterator[None]:
+    """Nobody else writes to the path meanwhile; `check` says whether it may be written."""
+    check()
+    with locked(path):
+        check()  # another run may just have finished
+        try:
+            yield
+        except KeyboardInterrupt as stop:
+            stop.add_note("no result was written")
+            raise
+
+
+@contextmanager
+def output_file(path: Path, *, force: bool) -> Iterator[None]:
+    with held(path, lambda: check_file(path, force=force)):
+        yield
+
+
+@contextmanager
+def output_folder(path: Path, names: tuple[str, ...], *, what: str, force: bool) -> Iterator[None]:
+    """`names` are the files of which one is enough to see that the folder holds `what` already."""
+    with held(path, lambda: check_folder(path, names, what=what, force=force)):
+        yield

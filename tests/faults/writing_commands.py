@@ -1,0 +1,186 @@
+"""Every command that writes, with an old and a new result of each, and how to tell which of them is there."""
+
+import os
+import shutil
+import sys
+import traceback
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NoReturn
+
+from pairity import Counts, PairityError, Scores, Tokenizer, sample
+from pairity.cli.program import COMMANDS, main
+
+# What a command needs is loaded once, here, and not again in every child.
+for family in {family for family, _ in COMMANDS.values()} | {"training"}:
+    import_module(f"pairity.cli.{family}")
+for module in ("jinja2", "markupsafe", "gguf"):
+    import_module(module)
+
+LANGUAGES = ("eng_Latn", "tam_Taml")
+REFUSED = 3
+"""Exit code of a child whose command ended with a sentence."""
+
+
+@dataclass(frozen=True)
+class Writing:
+    """A command: the words that write the old result and the new one into `place`."""
+
+    old: list[str]
+    new: list[str]
+    option: str
+    name: str
+    read: Callable[[Path], Any]
+    """The result at a path, as something that can be compared; PairityError where there is none that is whole."""
+
+    def words(self, folder: Path, version: str = "new", *, force: bool = True) -> list[str]:
+        words = self.old if version == "old" else self.new
+        return [*words, self.option, str(folder / self.name), *(["--force"] if force else [])]
+
+
+def call(words: list[str]) -> int:
+    """Run a command in a child: 0, REFUSED where it says what is wrong, 1 where it fails in any other way."""
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return run_and_exit(words)
+
+
+def run_and_exit(words: list[str]) -> NoReturn:
+    code = 1
+    try:
+        run(words)
+        code = 0
+    except PairityError:
+        code = REFUSED
+    except BaseException:
+        traceback.print_exc(file=sys.__stderr__)
+    finally:
+        os._exit(code)
+
+
+def run(words: list[str]) -> None:
+    """A command in this process, without what it prints."""
+    warnings.simplefilter("ignore")
+    sys.stdout = sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 (the child ends with it)
+    main(words, standalone_mode=False)
+
+
+def make(folder: Path) -> dict[str, Writing]:
+    """The commands, with what they read made in `folder`."""
+    texts = {}
+    for split in ("dev", "test"):
+        texts[split] = folder / split
+        texts[split].mkdir()
+        for language in LANGUAGES:
+            lines = sample.read(split)[language][:20]
+            (texts[split] / f"{language}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    dev, test = str(texts["dev"]), str(texts["test"])
+    training = ["train", "--train", dev, "--dev", dev, "--threads", "1", "--num-merges"]
+    evaluation = ["--data", test, "--metric", "cost,gini", "--resamples", "0"]
+    made = {
+        "old": [*training, "40", "--special-token", "<old>", "-o"],
+        "new": [*training, "60", "--special-token", "<new>", "-o"],
+        "old.parquet": ["count", dev, "-o"],
+        "new.parquet": ["count", test, "-o"],
+        "old-scores": ["eval", f"one={folder}/old", *evaluation, "-o"],
+        "new-scores": ["eval", f"one={folder}/new", *evaluation, "-o"],
+    }
+    for name, words in made.items():
+        assert call([*words, str(folder / name)]) == 0, words
+
+    def of_both(words: list[str], option: str, name: str, read: Callable[[Path], Any]) -> Writing:
+        """`OLD` in a word stands for the version."""
+        old, new = ([word.replace("OLD", str(folder / one)) for word in words] for one in ("old", "new"))
+        return Writing(old, new, option, name, read)
+
+    commands = {
+        "train": Writing(made["old"][:-1], made["new"][:-1], "-o", "out", Tokenizer.load),
+        "count": Writing(made["old.parquet"][:-1], made["new.parquet"][:-1], "-o", "out.parquet", counts),
+        "merge": of_both(["merge", "OLD.parquet"], "-o", "out.parquet", counts),
+        "eval": of_both(["eval", "one=OLD", *evaluation], "-o", "out", scores),
+        "report": of_both(["report", "OLD-scores"], "-o", "out.html", whole_page),
+        "inspect": of_both(["inspect", "OLD"], "--tokens", "out.csv", Path.read_bytes),
+    }
+    for to, name, read in (
+        ("hf", "out.json", Tokenizer.from_huggingface),
+        ("transformers", "out", exported_folder),
+        ("tiktoken", "out.tiktoken", Tokenizer.from_tiktoken),
+        ("merges", "out", exported_folder),
+        ("gguf", "out.gguf", Path.read_bytes),
+    ):
+        commands[f"export {to}"] = of_both(["export", "OLD", "--to", to], "-o", name, read)
+    return commands
+
+
+def counts(path: Path) -> Any:
+    return dict(Counts.load(path))
+
+
+def scores(path: Path) -> Any:
+    found = Scores.load(path)
+    return found.table.to_pylist(), found.meta
+
+
+def whole_page(path: Path) -> bytes:
+    page = path.read_bytes()
+    assert page.rstrip().endswith(b"</html>")
+    return page
+
+
+def exported_folder(path: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in path.iterdir() if not file.name.startswith(".")}
+
+
+class Place:
+    """A folder for the output of one command, which can be put back to what it was before."""
+
+    def __init__(self, command: Writing, folder: Path, *, force: bool) -> None:
+        self.command, self.folder, self.force = command, folder / "place", force
+        self.versions = {}
+        for version in ("old", "new"):
+            (folder / version).mkdir()
+            assert call(command.words(folder / version, version)) == 0
+            self.versions[version] = command.read(folder / version / command.name)
+        self.source = folder / "old"
+        self.reset()
+
+    def reset(self) -> None:
+        if self.folder.exists():
+            shutil.rmtree(self.folder)
+        if self.force:
+            shutil.copytree(self.source, self.folder)
+        else:
+            self.folder.mkdir()
+
+    @property
+    def words(self) -> list[str]:
+        return self.command.words(self.folder, force=self.force)
+
+    def outcome(self) -> str:
+        """ "absent", "old", "new", "refused", or "wrong" """
+        path = self.folder / self.command.name
+        if not path.exists():
+            return "wrong" if self.force else "absent"
+        try:
+            found = self.command.read(path)
+        except PairityError:
+            return "refused"
+        allowed = ("old", "new") if self.force else ("new",)
+        return next((version for version in allowed if found == self.versions[version]), "wrong")
+
+    def leftovers(self) -> list[str]:
+        """What only an unfinished run has."""
+        found = [path.relative_to(self.folder) for path in self.folder.rglob("*")]
+        return [str(path) for path in found if path.name.startswith(".") or "checkpoint" in path.name]
+
+    def recovers(self) -> bool:
+        """Whether a later run writes the new result and leaves nothing else."""
+        return (
+            call(self.command.words(self.folder)) == 0
+            and self.command.read(self.folder / self.command.name) == self.versions["new"]
+            and self.leftovers() == []
+        )
