@@ -44,5 +44,5 @@ def record(counted: dict[str, Counter[str]]) -> dict[str, object]:
         "columns": columns,
         "rows": rows,
         "note": "Outcomes for who reads the output afterwards, over all commands that write, onto nothing and onto an "
-        f"older result (--force). {platform.system()} {platform.release()}, Python {platform.python_version()}.",
+        f"older result (--force). On {platform.system()}, with Python {platform.python_version()}.",
     }

@@ -4,6 +4,7 @@ import errno
 import os
 import stat
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -14,7 +15,7 @@ from pairity.files.leftovers import remove_leftovers, short, unfinished_name
 from pairity.files.locks import is_being_written, lock_file, locked
 from pairity.files.places import check_file, check_folder, inside_or_beside
 from pairity.files.reading import settled
-from pairity.files.writing import write_file, write_folder
+from pairity.files.writing import write_file, write_files, write_folder
 from small_tokenizers import small
 
 OLD = {"a": b"old a", "b": b"old b"}
@@ -301,3 +302,20 @@ def test_where_a_checkpoint_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.chdir(tmp_path)
     assert inside_or_beside(Path("out"), name) == Path("out") / ".checkpoint.parquet", "it is found again"
     assert inside_or_beside(Path("/"), name) == Path("/.checkpoint.parquet")
+
+
+def test_a_write_that_fails_halfway_leaves_the_old(tmp_path: Path) -> None:
+    def half(file: BinaryIO) -> None:
+        file.write(b"ne")
+        file.flush()
+        raise OSError(28, "No space left on device")
+
+    files = {tmp_path / "a": b"old a", tmp_path / "b": b"old b"}
+    write_files(files)
+    with pytest.raises(PairityError, match="No space left on device"):
+        write_files({tmp_path / "a": b"new a", tmp_path / "b": half})
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == files
+    write_folder(tmp_path / "out", OLD)
+    with pytest.raises(PairityError, match="No space left on device"):
+        write_folder(tmp_path / "out", {"a": b"new a", "b": half})
+    assert contents(tmp_path / "out") == OLD
