@@ -184,3 +184,12 @@ def test_ranks_that_tiktoken_cannot_take_are_refused(tmp_path: Path) -> None:
         (tmp_path / "x.tiktoken").write_text("\n".join([*lines, last]))
         with pytest.raises(PairityError, match="the same rank, or a rank is out of range"):
             open_tokenizer(f"{tmp_path}/x.tiktoken@gpt2")
+
+
+def test_a_pattern_that_only_tiktoken_reads_shows_no_pretokens() -> None:
+    tiktoken = pytest.importorskip("tiktoken")
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    encoding = tiktoken.Encoding("x", pat_str=r"\S+|\s+", mergeable_ranks=ranks, special_tokens={})
+    assert open_tokenizer(encoding).pretoken_counts(["a b"]).tolist() == [3]
+    encoding._pat_str = r"(?~x)|(?s:.)"
+    assert open_tokenizer(encoding).pretoken_counts(["a b"]) is None

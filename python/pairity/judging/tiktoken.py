@@ -65,9 +65,12 @@ class TiktokenTokenizer(Adapter):
     def token_bytes(self, token: int) -> bytes | None:
         return None if token in self._special else bytes(self._encoding.decode_single_token_bytes(token))
 
-    def pretoken_counts(self, lines: list[str]) -> Integers:
+    def pretoken_counts(self, lines: list[str]) -> Integers | None:
         regex = importlib.import_module("regex")  # tiktoken itself needs it
-        pattern = regex.compile(self._encoding._pat_str)
+        try:
+            pattern = regex.compile(self._encoding._pat_str)
+        except (regex.error, ValueError):  # tiktoken's own engine reads more
+            return None
         return np.array([len(pattern.findall(line)) for line in lines], dtype=np.int64)
 
 
