@@ -18,14 +18,14 @@ from pairity.errors import PairityError
 from pairity.text import reading
 from pairity.text.blocks import Block, no_text, not_utf8
 from pairity.text.inputs import CountsInput, TextInput
-from pairity.text.pretokenizers import Pretokenization
+from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
 from pairity.text.sources import resolve
 
 
 def count(
     sources: Any,
     *,
-    pretokenizer: str | Pretokenization = "gpt4o",
+    pretokenizer: str | Pretokenization = DEFAULT_PRETOKENIZER,
     digits: bool = False,
     normalize: Literal["nfc"] | None = None,
     split: Split = "train",

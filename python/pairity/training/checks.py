@@ -44,7 +44,7 @@ def check_goal(vocab_size: int | None, num_merges: int | None, taken: int) -> No
         )
 
 
-def check_pattern(pattern: str | None) -> None:
+def check_exportable(pattern: str | None) -> None:
     """Refuse a pattern that Hugging Face would read differently: the tokenizer could not be saved."""
     if pattern is not None:
         for_oniguruma(pattern)

@@ -10,13 +10,12 @@ import numpy as np
 from pairity.bpe import special
 from pairity.bpe.merges import BYTE_TOKENS
 from pairity.errors import PairityError
-from pairity.text.pretokenizers import PRESETS, Pretokenization
+from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization, check_pattern
 from pairity.tokenizer.tokenizer import Tokenizer
-from pairity.training.checks import check_goal, check_numbers, check_pattern, check_policy
+from pairity.training.checks import check_exportable, check_goal, check_numbers, check_policy
 from pairity.training.engine import Steps
 from pairity.training.policy import Policy
 
-DEFAULT_PRETOKENIZER = "gpt4o"
 NO_STEPS = Steps.known(np.empty((0, 2), np.uint32))
 
 
@@ -41,7 +40,7 @@ class Settings:
         check_policy(self.policy)
         check_numbers({"min_frequency": self.min_frequency, "max_token_length": self.max_token_length})
         check_goal(self.vocab_size, self.num_merges, self.taken)
-        check_pattern(self.pretokenization.pattern)
+        check_exportable(self.pretokenization.pattern)
         self.policy.check_budget(self.budget)
 
     @property
@@ -96,7 +95,7 @@ def make_settings(
     *,
     vocab_size: int | None,
     num_merges: int | None,
-    pretokenizer: str,
+    pretokenizer: str | None,
     digits: bool,
     normalize: str | None,
     special_tokens: Sequence[str],
@@ -113,7 +112,7 @@ def make_settings(
         return Settings(
             vocab_size=vocab_size,
             num_merges=num_merges,
-            pretokenization=Pretokenization.of(pretokenizer, digits, normalize),
+            pretokenization=Pretokenization.of(pretokenizer or DEFAULT_PRETOKENIZER, digits, normalize),
             special_tokens=names,
             **others,
         )
@@ -148,17 +147,19 @@ def with_reserved(
 
 
 def inherit_pretokenization(
-    start: Tokenizer, pretokenizer: str, digits: bool, normalize: str | None
+    start: Tokenizer, pretokenizer: str | None, digits: bool, normalize: str | None
 ) -> Pretokenization:
     """That of the tokenizer to continue from, since its merges make sense with no other."""
-    name = start.pretokenizer if start.pretokenizer in PRESETS else start.pattern
-    own = Pretokenization.of(name or "none", normalize=start.normalize)
-    chosen = digits or pretokenizer != DEFAULT_PRETOKENIZER
-    if chosen and Pretokenization.of(pretokenizer, digits).pattern != own.pattern:
-        raise PairityError(
-            f"the tokenizer to continue from cuts text with {name!r}, but {pretokenizer!r} was requested: "
-            "leave the pre-tokenizer out."
-        )
+    own = start.model.cut
+    if own.pattern is not None:
+        check_pattern(own.pattern)  # an imported one may hide text from training
+    if pretokenizer is not None or digits:
+        asked = Pretokenization.of(pretokenizer or own.name.removesuffix(":digits"), digits)
+        if asked.pattern != own.pattern:
+            raise PairityError(
+                f"the tokenizer to continue from cuts text with {own.name!r}, but {asked.name!r} was requested: "
+                "leave the pre-tokenizer out."
+            )
     if normalize not in (None, own.normalize):
         raise PairityError(
             f"the tokenizer to continue from has normalize={own.normalize!r}, but {normalize!r} was requested: "

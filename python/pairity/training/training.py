@@ -29,7 +29,7 @@ def train(
     vocab_size: int | None = None,
     num_merges: int | None = None,
     method: Policy = Parity(),  # noqa: B008 (immutable)
-    pretokenizer: str = "gpt4o",
+    pretokenizer: str | None = None,
     digits: bool = False,
     normalize: Literal["nfc"] | None = None,
     min_frequency: int = 2,
@@ -51,6 +51,7 @@ def train(
 
     `train` and `dev` are SOURCEs: a folder with a file per language, "LANG=PATH", counts, a list of those, or
     {language: path | lines | {pretoken: count}}. Dev text must be parallel where languages are compared by line.
+    `pretokenizer` is a name or a pattern (None: gpt4o, or that of the tokenizer that is continued).
     `skip` leaves languages out. `whole_characters` forbids tokens that join a part of a character with another.
     `reserved` adds special tokens for later, `pad_to` as many more as make the size a multiple (64, 128).
     `progress`: None shows a bar on a terminal, False shows nothing, a function hears of every stage.
