@@ -26,7 +26,7 @@ from pairity.formats import exporting, folder, merges_txt, tiktoken, tokenizer_j
 from pairity.text.pretokenizers import Pretokenization
 from pairity.threads import thread_count
 from pairity.tokenizer import inspection
-from pairity.tokenizer.specials import SpecialChoice, Specials
+from pairity.tokenizer.special_rules import SpecialChoice, Specials
 
 if TYPE_CHECKING:
     import pyarrow as pa
