@@ -13,6 +13,7 @@ from pairity.files.locks import locked
 from pairity.files.places import check_file, check_folder
 from pairity.files.writing import write_file, write_folder
 from pairity.formats import gguf, merges_txt, tiktoken, tokenizer_json, transformers
+from pairity.formats.json_files import as_json
 
 FORMATS = ("hf", "transformers", "tiktoken", "merges", "gguf")
 
@@ -38,7 +39,7 @@ def export(
     match to:
         case "hf":
             file = path if path.suffix == ".json" else path / "tokenizer.json"
-            return write(file, {file: tokenizer_json.as_json(tokenizer_json.write(model))}, force)
+            return write(file, {file: as_json(tokenizer_json.write(model))}, force)
         case "tiktoken":
             return write(path, tiktoken.files(model, path), force)
         case "gguf":

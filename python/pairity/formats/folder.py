@@ -16,8 +16,8 @@ from pairity.files.locks import is_being_written, locked
 from pairity.files.places import check_folder
 from pairity.files.writing import write_folder
 from pairity.formats import merges_txt, tokenizer_json, transformers
+from pairity.formats.json_files import as_json, of_type, parse_json, read_json, unreadable
 from pairity.formats.oniguruma import for_oniguruma, from_oniguruma
-from pairity.formats.tokenizer_json import as_json, of_type, parse_json, read_json, unreadable
 
 FORMAT = 2
 SETTINGS = "pairity.json"

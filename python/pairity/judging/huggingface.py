@@ -12,7 +12,7 @@ import numpy as np
 from pairity.bpe.alphabet import to_bytes
 from pairity.errors import PairityError
 from pairity.extras import load_extra
-from pairity.formats.tokenizer_json import unreadable
+from pairity.formats.json_files import unreadable
 from pairity.judging.arrays import Ids, Integers
 from pairity.judging.protocol import Adapter, TokenizerLike, joined, plain
 from pairity.judging.sentencepiece import piece_bytes

@@ -64,7 +64,7 @@ class Settings:
         """The engine counts what is known as learned."""
         known = len(self.known)
         known_tokens = len(self.start.vocabulary) - len(BYTE_TOKENS) if self.start else 0
-        first = self.policy.first_parity_merge(self.budget)
+        first = self.policy.global_merges_of(self.budget)
         return {
             "merges": None if self.num_merges is None else known + self.num_merges,
             "tokens": None if self.vocab_size is None else known_tokens + self.budget,

@@ -173,7 +173,7 @@ def trace_of(
         count=learned.steps.count,
         vocab_size=(highest + 1 + special_tokens).astype(np.int64),
         sampled=learned.sampled,
-        costs=learned.tokens.astype(np.float64) * ratios / units,
+        costs=learned.token_counts.astype(np.float64) * ratios / units,
     )
 
 

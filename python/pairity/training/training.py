@@ -18,7 +18,7 @@ from pairity.training.engine import Steps, learn
 from pairity.training.policy import Parity, Policy
 from pairity.training.record import record_of
 from pairity.training.settings import Settings, make_settings
-from pairity.training.texts import Texts, read_texts
+from pairity.training.texts import Texts, read_train_and_dev
 from pairity.training.trace import Trace, trace_of
 
 
@@ -79,7 +79,7 @@ def train(
     threads = thread_count(threads)
     with Progress(progress) as show:
         reading = {"text_column": text_column, "errors": errors, "threads": threads}
-        texts = read_texts(train, dev, skip, settings, show, **reading)
+        texts = read_train_and_dev(train, dev, skip, settings, show, **reading)
         keeper = None if checkpoint is None else keep(Path(checkpoint), settings, texts)
         saved = keeper.load() if keeper and resume else None
         known, exhausted = saved or (settings.known, [])
