@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from pairity import PairityError, train
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
@@ -138,6 +140,14 @@ def test_python_examples_compile(page: Path) -> None:
         r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
     ):
         compile(example, page.name, "exec")
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/input.md"])
+def test_the_error_that_pages_quote_is_the_one_that_is_raised(page: str) -> None:
+    text = {f"language_{number}": ["text"] for number in range(29)}
+    with pytest.raises(PairityError) as raised:
+        train(text | {"tel_Telu": ["text"]}, dev=text, vocab_size=300, progress=False)
+    assert f"\n    {raised.value}\n" in (ROOT / page).read_text(encoding="utf-8")
 
 
 def test_readme_says_how_to_install_by_line_20() -> None:

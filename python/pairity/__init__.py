@@ -8,8 +8,8 @@
     pairity.report(scores, "report.html")
 
 The flow, one room per stage: text -> counts -> training -> tokenizer -> judging -> reporting. A tokenizer is
-made of what `bpe` holds and goes to other libraries through `formats`. `reference` is the method in plain
-Python.
+made of what `bpe` holds and goes to other libraries through `formats`. The method in plain Python is
+`reference`; it is slow, and easy to check.
 """
 
 from importlib import import_module
@@ -45,8 +45,8 @@ HOMES = {
     "tax": "judging.tax",
     "train": "training.training",
 }
-"""Where each public name lives. A room is loaded when the first of its names is used: pyarrow is not worth
-waiting for by those who only want to encode."""
+"""Where each public name lives. A room is loaded when the first of its names is used: `import pairity` takes no
+time, and whoever trains or encodes does not wait for judging and reporting."""
 
 __all__ = [
     "Classical",

@@ -57,7 +57,7 @@ def train(
     on_train = isinstance(method, Parity) and method.on == "train"
     budget = num_merges if num_merges is not None else num_tokens
     assert budget is not None
-    global_merges = method.first_parity_merge(budget) if isinstance(method, Parity) else None
+    global_merges = method.global_merges_of(budget) if isinstance(method, Parity) else None
 
     train_words = {language: start_from_bytes(words) for language, words in train.items()}
     dev_words = {language: start_from_bytes(words) for language, words in dev.items()}

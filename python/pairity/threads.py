@@ -15,6 +15,6 @@ def thread_count(threads: int | None) -> int:
         raise PairityError(f"threads is {threads}: give at least 1.")
     if threads > MOST_THREADS:
         raise PairityError(
-            f"threads is {threads}: give at most {MOST_THREADS}. More than there are cores only wait."
+            f"threads is {threads}: give at most {MOST_THREADS}. More threads than cores only wait."
         )
     return threads

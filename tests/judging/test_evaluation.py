@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 import pytest
 
 from chunk_tokenizers import TEXTS, Chunks, plain_costs, row, scores_of
-from pairity.errors import PairityError
+from pairity.errors import PairityError, PairityWarning
 from pairity.judging.evaluation import LeakWarning, evaluate
 from pairity.judging.measurement import text_digest
 from pairity.judging.metrics import METRICS, gini
@@ -243,6 +243,7 @@ def test_no_intervals_without_resamples_or_with_one_line() -> None:
 
 
 def test_evaluating_on_the_dev_text_is_said_loudly() -> None:
+    assert issubclass(LeakWarning, PairityWarning)
     steered = Chunks(3, "steered", dev=TEXTS["ell_Grek"])
     with pytest.warns(LeakWarning, match="steered is evaluated on the text that steered it: ell_Grek"):
         scores = scores_of([steered, Chunks(2, "clean")])

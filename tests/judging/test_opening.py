@@ -11,7 +11,7 @@ import pytest
 from pairity import train
 from pairity.errors import PairityError
 from pairity.judging.huggingface import HuggingFaceTokenizer
-from pairity.judging.opening import open_tokenizer
+from pairity.judging.opening import open_tokenizer, split_name
 from pairity.judging.own import PairityTokenizer
 from pairity.judging.protocol import steered_by
 from peer_tokenizers import LINES, byte_level, joined_bytes, rows
@@ -147,3 +147,24 @@ def test_nothing_is_imported_before_it_is_needed(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("spec", "parts"),
+    [
+        ("gpt-4o=tiktoken:o200k_base", ("gpt-4o", "tiktoken:o200k_base")),
+        ("mine=out/a=b", ("mine", "out/a=b")),
+        ("tiktoken:o200k_base", (None, "tiktoken:o200k_base")),
+        ("ranks.tiktoken@(?=x)", (None, "ranks.tiktoken@(?=x)")),
+        ("out/a=b", (None, "out/a=b")),
+        ("name=", (None, "name=")),
+    ],
+)
+def test_a_name_before_a_spec_is_split_off(spec: str, parts: tuple[str | None, str]) -> None:
+    assert split_name(spec) == parts
+
+
+def test_a_path_with_an_equals_sign_is_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a=b").touch()
+    assert split_name("a=b") == (None, "a=b")

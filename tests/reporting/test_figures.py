@@ -26,6 +26,7 @@ from pairity.reporting.labels import (
 from pairity.reporting.look import PALETTE, Look
 from pairity.reporting.pictures import for_page
 from pairity.reporting.race import race
+from pairity.training.trace import Trace
 from report_scores import ODD_NAMES, scores, trace_table
 
 
@@ -69,7 +70,9 @@ def test_a_figure_in_a_file_stands_alone(judged: Scores, tmp_path: Path) -> None
 
 def test_a_figure_on_the_page_is_the_figure_of_the_file(judged: Scores) -> None:
     look = Look(judged.tokenizers, "bytes")
-    drawn = {one.name: one for one in figures(Cells(judged), {"characters": race(trace_table())})}
+    drawn = {
+        one.name: one for one in figures(Cells(judged), {"characters": race(Trace.from_table(trace_table()))})
+    }
     for name, figure in drawn.items():
         pictures = for_page(figure, look)
         assert pictures == for_page(figure, look), "the same every time"

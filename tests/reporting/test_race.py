@@ -10,13 +10,14 @@ from pairity.errors import PairityError
 from pairity.judging.metrics import gini
 from pairity.judging.scores import Scores
 from pairity.reporting import report
-from pairity.reporting.race import race, trace_of
+from pairity.reporting.race import find_trace, race
+from pairity.training.trace import Trace
 from report_page import Page
 from report_scores import folder_with_trace, trace_table
 
 
 def test_the_race_comes_from_the_trace() -> None:
-    one = race(trace_table())
+    one = race(Trace.from_table(trace_table()))
     assert one.sizes == [256, 257, 258, 260, 262, 263, 264]
     assert one.costs[-1] == [16.0, 20.0]
     assert one.gini[0] == pytest.approx(float(gini([20.0, 60.0])))
@@ -32,11 +33,14 @@ def test_a_long_trace_is_thinned_and_keeps_its_ends() -> None:
     table = pa.table(
         {
             "language": pa.array([None] + ["aaa_Latn"] * (steps - 1)),
+            "left": pa.array([None] + [b"a"] * (steps - 1)),
+            "right": pa.array([None] + [b"b"] * (steps - 1)),
+            "count": pa.array([None] + [9] * (steps - 1)),
             "vocab_size": list(range(256, 256 + steps)),
             "cost:aaa_Latn": [100.0 - step / 1000 for step in range(steps)],
         }
     )
-    one = race(table)
+    one = race(Trace.from_table(table))
     assert len(one.sizes) <= 170
     assert one.sizes[0] == 256
     assert one.sizes[-1] == 255 + steps
@@ -64,15 +68,15 @@ def test_a_run_that_served_nobody_is_no_error(judged: Scores, tmp_path: Path) ->
 
 
 def test_traces_that_are_none(tmp_path: Path) -> None:
-    assert trace_of(tmp_path) is None
-    assert trace_of("tiktoken:o200k_base") is None
+    assert find_trace(tmp_path) is None
+    assert find_trace("tiktoken:o200k_base") is None
     with pytest.raises(PairityError, match="no tokenizer at"):
-        trace_of(tmp_path / "misspelt")
-    assert trace_of(object()) is None
+        find_trace(tmp_path / "misspelt")
+    assert find_trace(object()) is None
     (tmp_path / "trace.parquet").write_bytes(b"not parquet")
-    with pytest.raises(PairityError, match=r"trace\.parquet cannot be read as Parquet"):
-        trace_of(tmp_path)
+    with pytest.raises(PairityError, match=r"trace\.parquet is damaged"):
+        find_trace(tmp_path)
     with pytest.raises(PairityError, match="no column 'language'"):
-        race(pa.table({"a": [1]}))
+        find_trace(SimpleNamespace(trace=pa.table({"a": [1]})))
     with pytest.raises(PairityError, match="it has no rows"):
-        race(trace_table().slice(0, 0))
+        Trace.from_table(trace_table().slice(0, 0))

@@ -8,7 +8,7 @@ import pytest
 import endless
 from pairity import _core
 from pairity.errors import PairityError
-from pairity.text.pretokenizers import PRESETS, PROBE, pattern_of
+from pairity.text.pretokenizers import PRESETS, PROBE, Pretokenization, pattern_of
 
 TEXT = "It's 2024:\r\n\n  ÉTÉ हिन्दी!"
 
@@ -163,3 +163,11 @@ def test_an_error_ends_the_counter():
         counter.add_lines(b"good\n\xff\n")
     with pytest.raises(ValueError, match="make a new one"):
         counter.finish()
+
+
+@pytest.mark.parametrize("further", [{"digits": True}, {"normalize": "nfc"}])
+def test_a_pretokenization_is_not_changed_by_further_settings(further):
+    made = Pretokenization.of("gpt4")
+    assert Pretokenization.of(made) is made
+    with pytest.raises(PairityError, match="leave digits and normalize out"):
+        Pretokenization.of(made, **further)

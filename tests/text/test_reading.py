@@ -200,6 +200,12 @@ def test_text_that_is_not_utf8_names_the_line(tmp_path: Path, packing: str) -> N
     refused(tmp_path, f"{path}, line 4", "not UTF-8 (byte 6)", "errors='replace'")
 
 
+@pytest.mark.parametrize("read", [count, reading.read_texts])
+def test_errors_may_only_be_strict_or_replace(read: Callable[..., object]) -> None:
+    with pytest.raises(PairityError, match="errors is 'ignore': give 'strict' or 'replace'"):
+        read({"a": ["text"]}, errors="ignore")
+
+
 def test_bytes_that_are_not_utf8_can_be_replaced(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"good\nbad \xe4\xe4\n")
     (tmp_path / "b.jsonl").write_bytes(b'{"text": "good"}\n{"text": "bad \xe4\xe4"}\n')

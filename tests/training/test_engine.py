@@ -51,7 +51,7 @@ def engine(
         [(columns(words), measure(language)) for language, words in train.items()],
         merges=num_merges,
         tokens=num_tokens,
-        global_merges=method.first_parity_merge(budget),
+        global_merges=method.global_merges_of(budget),
         window=method.window_setting(),
         threads=threads,
         known=engine_steps(known),

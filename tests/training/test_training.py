@@ -241,11 +241,24 @@ def test_continuing_keeps_the_cut_and_the_special_tokens(lines):
     )
     for settings, message in [
         ({"pretokenizer": "gpt4"}, "leave the pre-tokenizer out"),
+        ({"pretokenizer": "gpt4o"}, "cuts text with 'gpt2', but 'gpt4o' was requested: leave"),
+        ({"digits": True}, "cuts text with 'gpt2', but 'gpt2:digits' was requested: leave"),
         ({"normalize": "nfc"}, "leave normalize out"),
         ({"special_tokens": ["<s>"]}, "keeps its special tokens"),
     ]:
         with pytest.raises(PairityError, match=message):
             train(dev, num_merges=5, method=Classical(), continue_from=first, progress=False, **settings)
+
+
+def test_continuing_may_name_the_cut_that_is_kept(lines):
+    dev, _ = lines
+    settings = {"method": Classical(), "progress": False, "normalize": "nfc", "digits": True}
+    first = train(dev, num_merges=50, pretokenizer="gpt4", **settings)
+    for named in (None, "gpt4"):
+        further = train(dev, num_merges=5, continue_from=first, pretokenizer=named, **settings)
+        assert (further.pretokenizer, further.normalize) == ("gpt4:digits", "nfc")
+    with pytest.raises(PairityError, match="cuts text with 'gpt4:digits', but 'gpt4' was requested"):
+        train(dev, num_merges=5, continue_from=first, pretokenizer="gpt4", method=Classical())
 
 
 def test_reserved_and_padded(lines):

@@ -54,7 +54,7 @@ class BpeModel:
     """A pre-token that is a token is taken whole, whatever the merges say, as tiktoken does (`ignore_merges`
     in Hugging Face files)."""
     allow_holes: bool = False
-    """Ids that name no token are meant."""
+    """Ids that name no token are intended."""
     record: Mapping[str, Any] = field(default_factory=dict)
     """What the training run says about itself."""
     trace: Any = None

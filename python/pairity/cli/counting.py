@@ -13,6 +13,7 @@ from pairity.counts.counting import count
 from pairity.counts.counts import Counts
 from pairity.counts.parquet import check_name
 from pairity.progress import Progress
+from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER
 
 
 @command(
@@ -39,7 +40,7 @@ def count_command(
     output: Path,
     split: Any,
     force: bool,
-    pretokenizer: str,
+    pretokenizer: str | None,
     single_digits: bool,
     normalize: Any,
     text_column: str,
@@ -52,7 +53,7 @@ def count_command(
         show.stage("counting", unit="B")
         counts = count(
             list(sources),
-            pretokenizer=pretokenizer,
+            pretokenizer=pretokenizer or DEFAULT_PRETOKENIZER,
             digits=single_digits,
             normalize=normalize,
             split=split,

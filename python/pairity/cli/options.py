@@ -214,9 +214,7 @@ def cutting(function: Function) -> Function:
         click.option("--single-digits", is_flag=True, help="Make every digit a pre-token of its own."),
         click.option(
             "--pretokenizer",
-            default="gpt4o",
-            show_default=True,
-            help="gpt4o, gpt4, gpt2, whitespace, none, or a regex.",
+            help="gpt4o, gpt4, gpt2, whitespace, none, or a regex. Default: gpt4o, or that of --continue.",
         ),
     ):
         function = option(function)

@@ -159,7 +159,7 @@ def train_command(
     resume: bool,
     force: bool,
     output: Path,
-    pretokenizer: str,
+    pretokenizer: str | None,
     single_digits: bool,
     normalize: Any,
     text_column: str,

@@ -17,15 +17,16 @@ from pairity.counts.values import LanguageCounts, Split, check_split, text_buffe
 from pairity.errors import PairityError
 from pairity.text import reading
 from pairity.text.blocks import Block, no_text, not_utf8
+from pairity.text.columns import check_errors
 from pairity.text.inputs import CountsInput, TextInput
-from pairity.text.pretokenizers import Pretokenization
+from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
 from pairity.text.sources import resolve
 
 
 def count(
     sources: Any,
     *,
-    pretokenizer: str | Pretokenization = "gpt4o",
+    pretokenizer: str | Pretokenization = DEFAULT_PRETOKENIZER,
     digits: bool = False,
     normalize: Literal["nfc"] | None = None,
     split: Split = "train",
@@ -40,12 +41,11 @@ def count(
 
     Counts made before may stand among the sources; several of them are summed. `errors="replace"` reads
     bytes that are not UTF-8 as U+FFFD and counts them in `replaced`. With `languages` only these are counted:
-    others found in a folder end in `left_out`, others named one by one are an error.
+    others found in a folder end up in `left_out`, others named one by one are an error.
     `progress(done, total, what)` gets bytes of the files as they are on disk, and the language at work.
     """
     check_split(split)
-    if errors not in ("strict", "replace"):
-        raise PairityError(f"errors must be 'strict' or 'replace', not {errors!r}.")
+    check_errors(errors)
     cut = Pretokenization.of(pretokenizer, digits, normalize)
     wanted = None if languages is None else list(languages)
     found = resolve(sources, wanted)

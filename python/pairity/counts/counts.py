@@ -20,7 +20,7 @@ from pairity.counts.tables import from_dict, from_table
 from pairity.counts.values import LanguageCounts, Split, check_split, sum_language
 from pairity.errors import PairityError
 from pairity.text.inputs import AlreadyCounted, CountsInput
-from pairity.text.pretokenizers import Pretokenization
+from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
 from pairity.text.sources import resolve
 
 
@@ -115,7 +115,7 @@ class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
         cls,
         data: Mapping[str, Mapping[str | bytes, int]],
         *,
-        pretokenizer: str | Pretokenization = "gpt4o",
+        pretokenizer: str | Pretokenization = DEFAULT_PRETOKENIZER,
         digits: bool = False,
         normalize: str | None = None,
         split: Split = "train",
@@ -134,7 +134,7 @@ class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
         cls,
         data: Any,
         *,
-        pretokenizer: str | Pretokenization = "gpt4o",
+        pretokenizer: str | Pretokenization = DEFAULT_PRETOKENIZER,
         digits: bool = False,
         normalize: str | None = None,
         split: Split = "train",

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pairity.counts.values import MAX_COUNT, Array, LanguageCounts, distinct, text_buffers
+from pairity.counts.values import MAX_COUNT, Array, LanguageCounts, distinct, text_buffers, weighted
 from pairity.errors import PairityError
 from pairity.text.inputs import COUNTS_COLUMNS
 from pairity.text.sources import check_language
@@ -134,7 +133,3 @@ def measured(pretokens: Any, counts: Array, lines: int | None) -> LanguageCounts
     return LanguageCounts(
         pretokens, counts, lines, bytes=weighted(np.diff(offsets), counts), chars=weighted(chars, counts)
     )
-
-
-def weighted(sizes: npt.NDArray[np.int64], counts: Array) -> int:
-    return int(sizes.astype(np.uint64) @ counts)

@@ -50,6 +50,11 @@ class LanguageCounts(AlreadyCounted):
         """The bytes of all pre-tokens and their n + 1 offsets (int64), as the core reads them."""
         return text_buffers(self.pretokens)
 
+    def pretoken_bytes(self) -> int:
+        """Bytes of the text as it was cut: the number of tokens before the first merge."""
+        offsets = np.frombuffer(self.buffers()[1], np.int64)
+        return weighted(np.diff(offsets), self.counts)
+
     def digest(self) -> str:
         """SHA-256 of what was counted: equal for equal text, wherever and however it was counted."""
         data, offsets_buffer = self.buffers()
@@ -77,6 +82,12 @@ def text_buffers(texts: Any) -> tuple[pa.Buffer, pa.Buffer]:
     return data or pa.py_buffer(b""), offsets.slice(texts.offset * 8, size) if offsets else pa.py_buffer(
         bytes(8)
     )
+
+
+def weighted(sizes: npt.NDArray[np.int64], counts: Array) -> int:
+    """Sizes of pre-tokens times how often each occurs, summed; beyond 2**63, where no text is, a rounded sum."""
+    rounded = float(sizes.astype(np.float64) @ counts)
+    return int(rounded) if rounded > MAX_COUNT else int(sizes.astype(np.uint64) @ counts)
 
 
 def sum_language(language: str, parts: Sequence[LanguageCounts]) -> LanguageCounts:
@@ -109,7 +120,7 @@ def sum_known(sizes: Iterable[int | None]) -> int | None:
 
 
 def distinct(language: str, pretokens: Any, counts: Array) -> tuple[Any, Array]:
-    """Sorted by bytes, equal keys summed. What is so already is returned as it is."""
+    """Sorted by bytes, equal keys summed. Input already in that form is returned unchanged."""
     if (
         len(pretokens) < 2
         or pc.all(pc.less(pretokens.slice(0, len(pretokens) - 1), pretokens.slice(1))).as_py()

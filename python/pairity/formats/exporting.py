@@ -14,6 +14,7 @@ from pairity.files.locks import locked
 from pairity.files.places import check_file, check_folder
 from pairity.files.writing import write_files, write_folder
 from pairity.formats import gguf, merges_txt, tiktoken, tokenizer_json, transformers
+from pairity.formats.json_files import as_json
 
 FORMATS = ("hf", "transformers", "tiktoken", "merges", "gguf")
 
@@ -39,7 +40,7 @@ def export(
     match to:
         case "hf":
             file = hf_file(path)
-            return write(to, path, {file: tokenizer_json.as_json(tokenizer_json.write(model))}, force)
+            return write(to, path, {file: as_json(tokenizer_json.write(model))}, force)
         case "tiktoken":
             return write(to, path, tiktoken.files(model, path), force)
         case "gguf":

@@ -16,8 +16,8 @@ from pairity.files.places import check_folder
 from pairity.files.reading import settled
 from pairity.files.writing import write_folder
 from pairity.formats import merges_txt, tokenizer_json, transformers
+from pairity.formats.json_files import as_json, of_type, parse_json, read_json, unreadable
 from pairity.formats.oniguruma import for_oniguruma, from_oniguruma
-from pairity.formats.tokenizer_json import as_json, of_type, parse_json, read_json, unreadable
 
 FORMAT = 2
 SETTINGS = "pairity.json"
@@ -63,16 +63,26 @@ def load_folder(folder: Path) -> BpeModel:
             tokenizer = read_checked(folder, "tokenizer.json", settings)
             trace = read_checked(folder, TRACE, settings) if TRACE in settings["files"] else None
         of_type(dict, settings["record"], "the record in pairity.json")
-        return restore(parse_json(tokenizer, folder / "tokenizer.json"), settings, read_trace(trace, folder))
+        table = None if trace is None else parse_trace(trace, folder / TRACE)
+        return restore(parse_json(tokenizer, folder / "tokenizer.json"), settings, table)
     except OSError as error:
         raise unreadable(Path(error.filename or folder), error) from None
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise PairityError(f"{settings_file} is damaged: {type(error).__name__} {error}.") from None
 
 
-def read_trace(data: bytes | None, folder: Path) -> Any:
-    if data is None:
+def read_trace(folder: Path) -> Any:
+    """The trace in a folder, whatever else is there; None without one."""
+    file = folder / TRACE
+    if not file.is_file():
         return None
+    try:
+        return parse_trace(file.read_bytes(), file)
+    except OSError as error:
+        raise unreadable(file, error) from None
+
+
+def parse_trace(data: bytes, file: Path) -> Any:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -80,9 +90,7 @@ def read_trace(data: bytes | None, folder: Path) -> Any:
         table = pq.read_table(pa.BufferReader(data))
         table.validate(full=True)
     except (OSError, ValueError, KeyError, pa.ArrowException) as error:
-        raise PairityError(
-            f"{folder / TRACE} is damaged ({error}). Remove it, or save the tokenizer again."
-        ) from error
+        raise PairityError(f"{file} is damaged ({error}). Remove it, or save the tokenizer again.") from error
     return table
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pairity.bpe.model import BpeModel
-from pairity.errors import PairityError
+from pairity.errors import PairityError, PairityWarning
 from pairity.extras import load_extra
 from pairity.formats import tokenizer_json
 from pairity.formats.transformers import Roles, split_roles
@@ -63,7 +63,7 @@ def name_of(model: BpeModel) -> str:
         known = ", ".join(NAMES)
         raise PairityError(
             f"llama.cpp knows pre-tokenizers by name only, and has none for {model.cut.name!r}. It has "
-            f"for {known}."
+            f"names for {known}."
         )
     name = NAMES[model.cut.name]
     if model.whole_pretokens != (name in TAKE_WHOLE) and (never := model.unmerged()):
@@ -77,7 +77,7 @@ def name_of(model: BpeModel) -> str:
             "llama.cpp's own version of the gpt-4o pattern treats combining marks as no part of a word and "
             "only A-Z and a-z as cased. Text with such marks (Hindi, Thai, Arabic with vowel signs) or with "
             "words like ÉCOLEÉlan can get other ids there.",
-            UserWarning,
+            PairityWarning,
             stacklevel=4,
         )
     return name

@@ -9,7 +9,7 @@ from pairity.bpe.merges import BYTE_TOKENS
 from pairity.bpe.model import BpeModel
 from pairity.errors import PairityError
 from pairity.formats import tokenizer_json
-from pairity.formats.tokenizer_json import as_json, read_json, unreadable
+from pairity.formats.json_files import as_json, read_json, unreadable
 from pairity.text.pretokenizers import Pretokenization
 
 NAMES = ("vocab.json", "merges.txt")

@@ -20,7 +20,7 @@ from pairity.bpe.model import NO_ID, BpeModel
 from pairity.errors import PairityError
 from pairity.extras import load_extra
 from pairity.files.digests import digest
-from pairity.formats.tokenizer_json import as_json, of_type, read_json, unreadable
+from pairity.formats.json_files import as_json, of_type, read_json, unreadable
 from pairity.text.pretokenizers import Pretokenization, is_preset, pattern_of
 
 WHOLE_TEXT = r"(?s:.+)"

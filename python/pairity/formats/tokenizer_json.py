@@ -9,7 +9,7 @@ import os
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,18 +18,11 @@ from pairity import _core
 from pairity.bpe.alphabet import to_bytes, to_text
 from pairity.bpe.model import BpeModel
 from pairity.errors import PairityError, PairityWarning, listed
+from pairity.formats.json_files import of_type, read_json
 from pairity.formats.oniguruma import for_oniguruma, from_oniguruma
 from pairity.text.pretokenizers import Pretokenization, is_preset
 
 FLAGS = ("single_word", "lstrip", "rstrip")
-KINDS: dict[type, str] = {
-    bool: "true or false",
-    dict: "an object",
-    int: "a whole number",
-    list: "a list",
-    str: "a string",
-}
-T = TypeVar("T")
 
 
 def vocab(model: BpeModel) -> dict[str, int]:
@@ -54,8 +47,8 @@ def last_first(special_tokens: Mapping[str, int]) -> dict[str, int]:
 
 
 def merge_list(model: BpeModel) -> list[tuple[str, str]]:
-    """The merges as the files write them, without repeats: of equal pairs we take the first one's rank, and readers
-    the last one's."""
+    """The merges as the files write them, without repeats: of equal pairs we take the rank of the first, and other
+    readers that of the last."""
     texts = [to_text(token) for token in model.tokens]
     pairs = dict.fromkeys((left, right) for left, right, _ in model.merges.tolist())
     return [(texts[left], texts[right]) for left, right in pairs]
@@ -170,7 +163,7 @@ def parse(contents: dict[str, Any]) -> dict[str, Any]:
     return {
         "tokens": tokens,
         "merges": merges,
-        "cut": Pretokenization(pattern_of(contents.get("pre_tokenizer")), normalize),
+        "cut": Pretokenization(pattern_in(contents.get("pre_tokenizer")), normalize),
         "special_tokens": special_tokens,
         "whole_pretokens": of_type(bool, model.get("ignore_merges", False), "ignore_merges"),
     }
@@ -242,7 +235,7 @@ def normalize_of(normalizer: dict[str, Any] | None) -> str | None:
     raise PairityError(f"the normalizer {normalizer['type']} cannot be kept: only NFC can, or none.")
 
 
-def pattern_of(pre_tokenizer: dict[str, Any] | None) -> str | None:
+def pattern_in(pre_tokenizer: dict[str, Any] | None) -> str | None:
     """The one regular expression that stands for the pre-tokenizers."""
     if pre_tokenizer is None:
         raise PairityError(
@@ -300,63 +293,3 @@ def check_added(token: dict[str, Any], normalize: str | None) -> None:
         raise PairityError(
             f"the added token {token['content']!r} is looked for in normalised text, which cannot be kept."
         )
-
-
-def of_type(kind: type[T], value: Any, what: str) -> T:
-    """The value, if it is exactly of this kind: a bool is no whole number here, nor is 1.0."""
-    if type(value) is not kind:
-        raise PairityError(f"{what}: {shortened(value)} is not {KINDS[kind]}.")
-    return value
-
-
-# JSON, as all of our files have it
-
-
-def as_json(contents: Any) -> bytes:
-    text = json.dumps(contents, ensure_ascii=False, indent=1, default=plain, allow_nan=False)
-    return (text + "\n").encode()
-
-
-def plain(value: Any) -> Any:
-    """Numbers of numpy as JSON has them."""
-    if isinstance(value, np.generic | np.ndarray):
-        return value.tolist()
-    raise PairityError(
-        f"the record of a tokenizer must be plain data for JSON; {value!r} is {type(value).__name__}."
-    )
-
-
-def read_json(file: Path) -> dict[str, Any]:
-    try:
-        data = file.read_bytes()
-    except FileNotFoundError:
-        raise PairityError(
-            f"there is no {file}. A tokenizer is a folder with a tokenizer.json, or that file."
-        ) from None
-    except OSError as error:
-        raise unreadable(file, error) from None
-    return parse_json(data, file)
-
-
-def unreadable(file: Path, error: OSError) -> PairityError:
-    """What to say of a file that is not there, is a folder, or may not be read."""
-    if isinstance(error, FileNotFoundError):
-        return PairityError(f"there is no {file}.")
-    return PairityError(f"cannot read {file}: {error.strerror or error}.")
-
-
-def parse_json(data: bytes, file: Path) -> dict[str, Any]:
-    try:
-        contents = json.loads(data)
-    except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, a number of 5,000 digits, too deep
-        raise PairityError(
-            f"{file} is damaged, it is not JSON: {error}. Get the file again, or save it again."
-        ) from None
-    if not isinstance(contents, dict):
-        raise PairityError(f"{file} is damaged: it holds a {type(contents).__name__}, not an object.")
-    return contents
-
-
-def shortened(value: object) -> str:
-    text = repr(value)
-    return text if len(text) < 80 else f"{text[:76]} ..."

@@ -7,13 +7,17 @@ from pairity.bpe.model import BpeModel
 from pairity.errors import PairityError
 from pairity.extras import load_extra
 from pairity.formats import tokenizer_json
-from pairity.formats.tokenizer_json import as_json
+from pairity.formats.json_files import as_json
 
 Roles = Mapping[str, str | None]
 """{"bos_token": "<s>", "eos_token": None, ...}"""
 
 
 NAMES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
+
+
+def roles_of(bos_token: str | None, eos_token: str | None, pad_token: str | None) -> Roles:
+    return {"bos_token": bos_token, "eos_token": eos_token, "pad_token": pad_token}
 
 
 def split_roles(model: BpeModel, roles: Roles) -> tuple[dict[str, str], list[str]]:

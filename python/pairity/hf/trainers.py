@@ -22,11 +22,11 @@ import numpy as np
 from tokenizers import AddedToken, Tokenizer, models, trainers
 
 from pairity.errors import PairityError, PairityWarning, listed
-from pairity.hf.words import Alphabet, Texts, WordCounter, Words, length, lines_of, make_alphabet
+from pairity.hf.words import Alphabet, TextStream, WordCounter, Words, length, lines_of, make_alphabet
 from pairity.progress import Progress
 from pairity.threads import thread_count
 from pairity.training.engine import Measured, learn
-from pairity.training.policy import is_positive
+from pairity.training.policy import check_alpha, check_window, is_positive
 from pairity.training.record import stopped_early
 
 
@@ -194,16 +194,14 @@ class ParityBpeTrainer(Trainer):
     def _check(self) -> None:
         super()._check()
         if self.variant == "window":
-            if self.window_size < 1:
-                raise PairityError("window_size is 0: it must be at least 1 (the paper uses 100).")
-            if not is_positive(self.alpha):
-                raise PairityError(f"alpha is {self.alpha}: it must be a positive number (the paper uses 2).")
+            check_window("window_size", self.window_size)
+            check_alpha(self.alpha)
 
     def train_from_iterator(
         self,
         tokenizer: Tokenizer,
-        train_iterators: Iterable[Texts],
-        dev_iterators: Iterable[Texts] | None = None,
+        train_iterators: Iterable[TextStream],
+        dev_iterators: Iterable[TextStream] | None = None,
         ratio: Sequence[float] | None = None,
     ) -> None:
         """Train the tokenizer in place on one iterator per language, which yields texts or lists of texts.
@@ -249,7 +247,7 @@ class ParityBpeTrainer(Trainer):
         self._install(tokenizer, alphabet.vocabulary, merges)
 
     def _check_languages(
-        self, trains: Sequence[Texts], devs: Sequence[Texts] | None, ratio: Sequence[float] | None
+        self, trains: Sequence[TextStream], devs: Sequence[TextStream] | None, ratio: Sequence[float] | None
     ) -> list[float] | None:
         if not trains:
             raise PairityError("train_iterators is empty: give one iterator of texts for each language.")
@@ -356,11 +354,11 @@ class BpeTrainer(Trainer):
             raise PairityError(f"files is one path: give a list, [{str(files)!r}].")
         self._train(tokenizer, lines_of(files), "files")
 
-    def train_from_iterator(self, tokenizer: Tokenizer, iterator: Texts) -> None:
+    def train_from_iterator(self, tokenizer: Tokenizer, iterator: TextStream) -> None:
         """Train the tokenizer in place on texts or lists of texts."""
         self._train(tokenizer, iterator, "iterator")
 
-    def _train(self, tokenizer: Tokenizer, texts: Texts, name: str) -> None:
+    def _train(self, tokenizer: Tokenizer, texts: TextStream, name: str) -> None:
         self._check()
         added = tokenizer.get_added_tokens_decoder().values()
         counter = WordCounter(tokenizer, forbidden=[token.content for token in added])

@@ -18,14 +18,15 @@ from tokenizers import Tokenizer, models
 from pairity import _core
 from pairity.bpe.alphabet import BYTE_ORDER, to_text
 from pairity.bpe.merges import join_merges
+from pairity.counts.values import weighted
 from pairity.errors import PairityError
 from pairity.progress import Progress
 from pairity.text.parallel import check_parallel
+from pairity.text.pretokenizers import is_preset
 from pairity.training.engine import Columns, Steps
 
-Texts = Iterable[str | Iterable[str]]
+TextStream = Iterable[str | Iterable[str]]
 
-KNOWN_PATTERNS: Final = {pattern for pair in _core.PATTERNS.values() for pattern in pair if pattern}
 BYTES_AS_TEXT: Final = to_text(bytes(range(256)))
 BATCH = 1 << 20  # bytes of text that go to the counter at once
 # What Rust's str::trim takes away; Python's strip also takes U+001C to U+001F.
@@ -129,11 +130,11 @@ class WordCounter:
         code_points = map(ord, BYTES_AS_TEXT) if self._pattern else range(0x110000)
         self._code_points: npt.NDArray[np.int64] = np.fromiter(code_points, np.int64)
 
-    def count_all(self, sources: Iterable[Texts], name: str, show: Progress) -> list[Words]:
+    def count_all(self, sources: Iterable[TextStream], name: str, show: Progress) -> list[Words]:
         show.stage(f"reading {name}", unit="texts")
         return [self.count(texts, f"{name}[{language}]", show) for language, texts in enumerate(sources)]
 
-    def count_parallel(self, sources: Iterable[Texts], name: str, show: Progress) -> list[Words]:
+    def count_parallel(self, sources: Iterable[TextStream], name: str, show: Progress) -> list[Words]:
         counted = self.count_all(sources, name, show)
         check_parallel(
             {f"{name}[{language}]": words.texts for language, words in enumerate(counted)},
@@ -143,7 +144,7 @@ class WordCounter:
         )
         return counted
 
-    def count(self, source: Texts, name: str, show: Progress) -> Words:
+    def count(self, source: TextStream, name: str, show: Progress) -> Words:
         texts = self._normalized(source, name, show)
         try:
             words = self._scan(texts) if self._pattern else self._cut(texts)
@@ -153,7 +154,7 @@ class WordCounter:
             raise PairityError(f"{name} has no text: give some, or leave the language out everywhere.")
         return words
 
-    def _normalized(self, source: Texts, name: str, show: Progress) -> Iterator[str]:
+    def _normalized(self, source: TextStream, name: str, show: Progress) -> Iterator[str]:
         for number, text in enumerate(flat(source, name)):
             if number % 1000 == 0:
                 show.at(number, name)
@@ -229,7 +230,7 @@ def known_pattern(steps: Sequence[Mapping[str, Any]]) -> tuple[str | None, bool]
         case [
             {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False},
             {"type": "ByteLevel", "use_regex": False, "add_prefix_space": False},
-        ] if pattern in KNOWN_PATTERNS:
+        ] if is_preset(pattern):
             return pattern, False
     return None, False
 
@@ -246,7 +247,7 @@ def batches(texts: Iterable[str], prefix: bool) -> Iterator[list[bytes]]:
     yield batch
 
 
-def flat(source: Texts, name: str) -> Iterator[str]:
+def flat(source: TextStream, name: str) -> Iterator[str]:
     if isinstance(source, str | bytes):
         raise PairityError(f"{name} is a single text: give an iterator of texts, or put it in a list.")
     for item in source:
@@ -275,4 +276,4 @@ def lines_of(files: Iterable[str | Path]) -> Iterator[str]:
 def length(text: Columns) -> float:
     """Tokens before the first merge."""
     _, offsets, counts = text
-    return float(np.diff(offsets).astype(np.uint64) @ counts)
+    return float(weighted(np.diff(offsets), counts))

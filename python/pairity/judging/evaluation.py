@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from pairity.errors import PairityError
+from pairity.errors import PairityError, PairityWarning
 from pairity.judging.measurement import Encoded, Judged, encode, text_digest
 from pairity.judging.metrics import FAMILIES, METRICS
 from pairity.judging.metrics.bootstrap import Bootstrap
@@ -33,7 +33,7 @@ StepListener = Callable[[str, int, int], None]
 """Hears (what is being worked on, steps done, steps in all)."""
 
 
-class LeakWarning(UserWarning):
+class LeakWarning(PairityWarning):
     """A tokenizer is evaluated on the very text that steered its training."""
 
 

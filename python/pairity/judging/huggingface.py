@@ -13,7 +13,7 @@ import numpy as np
 from pairity.bpe.alphabet import to_bytes
 from pairity.errors import PairityError
 from pairity.extras import load_extra
-from pairity.formats.tokenizer_json import parse_json, unreadable
+from pairity.formats.json_files import parse_json, unreadable
 from pairity.judging.arrays import Ids, Integers
 from pairity.judging.protocol import Adapter, TokenizerLike, joined, plain
 from pairity.judging.sentencepiece import piece_bytes

@@ -2,8 +2,7 @@
 
 open_tokenizer("out/")                         a folder that pairity or transformers wrote
 open_tokenizer("gpt-4o=tiktoken:o200k_base")   a name of your choice before any spec
-open_tokenizer("llama3/tokenizer.model")       SentencePiece and tiktoken share this suffix: the content
-                                               decides
+open_tokenizer("llama3/tokenizer.model")       of SentencePiece or of tiktoken: its content decides
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pairity.errors import PairityError
-from pairity.formats.tokenizer_json import unreadable
+from pairity.formats.json_files import unreadable
 from pairity.judging.huggingface import (
     HuggingFaceTokenizer,
     from_transformers,
@@ -50,10 +49,8 @@ def open_tokenizer(spec: Any, *, name: str | None = None, threads: int | None = 
     """
     if not isinstance(spec, str | Path):
         return from_object(spec, name, threads)
-    text = str(spec)
-    given, _, rest = text.partition("=")
-    if rest and not Path(text).exists() and "/" not in given and ":" not in given and "@" not in given:
-        text, name = rest, name or given
+    given, text = split_name(str(spec))
+    name = name or given
     scheme, _, value = text.partition(":")
     if scheme == "hf" and value:
         return open_transformers(value, name or value, local=False)
@@ -62,6 +59,14 @@ def open_tokenizer(spec: Any, *, name: str | None = None, threads: int | None = 
     if scheme == "sentencepiece" and value:
         return open_sentencepiece(existing(value), name or Path(value).stem, threads)
     return open_path(text, name, threads)
+
+
+def split_name(spec: str) -> tuple[str | None, str]:
+    """ "gpt-4o=tiktoken:o200k_base" -> ("gpt-4o", "tiktoken:o200k_base"); without a name (None, the spec)."""
+    given, _, rest = spec.partition("=")
+    if rest and not Path(spec).exists() and not set("/:@") & set(given):
+        return given, rest
+    return None, spec
 
 
 def open_path(text: str, name: str | None, threads: int | None) -> TokenizerLike:

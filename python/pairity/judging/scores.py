@@ -28,7 +28,7 @@ from pairity.files.locks import locked
 from pairity.files.places import check_folder
 from pairity.files.reading import settled
 from pairity.files.writing import write_folder
-from pairity.formats.tokenizer_json import of_type, read_json
+from pairity.formats.json_files import of_type, read_json
 from pairity.judging.arrays import Integers
 from pairity.judging.metrics.fairness import lorenz, worst_language
 

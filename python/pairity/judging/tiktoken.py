@@ -13,8 +13,8 @@ import numpy as np
 from pairity.bpe.model import NO_ID
 from pairity.errors import PairityError
 from pairity.extras import load_extra
+from pairity.formats.json_files import read_json
 from pairity.formats.tiktoken import read_ranks, read_settings
-from pairity.formats.tokenizer_json import read_json
 from pairity.judging.arrays import Ids, Integers
 from pairity.judging.protocol import Adapter, joined, plain
 from pairity.text.pretokenizers import CL100K, TIKTOKEN_GPT2, pattern_of
@@ -111,7 +111,7 @@ def open_ranks(path: Path, pattern: str | None, name: str, threads: int | None) 
     stored, specials = read_settings(path)
     if stored is not None and pattern in (None, stored):
         size = 1 + max([*ranks.values(), *specials.values()], default=0)
-        return from_ranks(path, ranks, stored, name, threads, size)
+        return ranks_tokenizer(path, ranks, stored, name, threads, size)
     if pattern is None:
         place = f"{path.resolve().parent.name}/{path.name}".lower()
         pattern = next((known for known in TIKTOKEN_PATTERNS if known in place), None)
@@ -121,7 +121,7 @@ def open_ranks(path: Path, pattern: str | None, name: str, threads: int | None) 
             f"{path.name}@NAME with NAME one of {', '.join(TIKTOKEN_PATTERNS)}, or {path.name}@REGEX."
         )
     vocab_size = PUBLISHED_SIZES.get((pattern, len(ranks)))
-    return from_ranks(path, ranks, TIKTOKEN_PATTERNS.get(pattern, pattern), name, threads, vocab_size)
+    return ranks_tokenizer(path, ranks, TIKTOKEN_PATTERNS.get(pattern, pattern), name, threads, vocab_size)
 
 
 def is_tekken(path: Path) -> bool:
@@ -143,10 +143,10 @@ def open_tekken(path: Path, name: str, threads: int | None) -> TiktokenTokenizer
         pattern = str(config["pattern"])
     except (KeyError, TypeError, ValueError) as error:
         raise PairityError(f"{path} is damaged ({error!r}). Get the file again.") from error
-    return from_ranks(path, ranks, pattern, name, threads, size)
+    return ranks_tokenizer(path, ranks, pattern, name, threads, size)
 
 
-def from_ranks(
+def ranks_tokenizer(
     path: Path,
     ranks: dict[bytes, int],
     pattern: str,

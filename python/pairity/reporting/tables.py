@@ -94,21 +94,21 @@ def grid(
 ) -> tuple[list[tuple[str, int]], list[tuple[str, list[Cell | None]]]]:
     """Titles (with 1 for higher is better, -1 for lower, 0 for neither) and rows of cells."""
     if per_language:
-        check_metrics(cells, [per_language], cells.language_metrics)
+        check_metrics([per_language], cells.language_metrics)
         way = way_of(per_language)
         head = [("language", 0), *((name, way) for name in cells.tokenizers)]
         return head, [(cells.facts[code].name, cells.row(per_language, code)) for code in cells.languages]
     if metrics is None:
         wanted = [name for name in PAPER_METRICS if name in cells.global_metrics] or cells.global_metrics
     else:
-        check_metrics(cells, metrics, cells.global_metrics)
+        check_metrics(metrics, cells.global_metrics)
         wanted = list(metrics)
     by_metric = [cells.row(name) for name in wanted]
     head = [("tokenizer", 0), *((short_title(name), way_of(name)) for name in wanted)]
     return head, [(name, [row[index] for row in by_metric]) for index, name in enumerate(cells.tokenizers)]
 
 
-def check_metrics(cells: Cells, metrics: Sequence[str], known: Sequence[str]) -> None:
+def check_metrics(metrics: Sequence[str], known: Sequence[str]) -> None:
     if not metrics:
         raise PairityError("a table without metrics would be empty: name at least one.")
     for metric in metrics:

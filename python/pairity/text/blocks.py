@@ -52,9 +52,7 @@ def file_blocks(file: TextFile, text_column: str) -> Iterator[tuple[int, Block]]
 def line_blocks(file: TextFile) -> Iterator[tuple[int, Block]]:
     """Whole lines of a text file, about BLOCK_BYTES at a time (more where a line is longer)."""
     if file.codec and not file.size and not file.once:
-        raise PairityError(
-            f"{file.path}: broken {file.codec} file (it has no bytes). Make or fetch it again."
-        )
+        refuse_broken(file.path, file.codec, EOFError("it has no bytes"))
     line = 0
     try:
         with open_raw(file) as raw:

@@ -20,6 +20,8 @@ from pairity.errors import PairityError
 PRESETS: Final[dict[str, str | None]] = {name: pattern for name, (pattern, _) in _core.PATTERNS.items()}
 """Name -> pattern. gpt4o, gpt4 and gpt2 are OpenAI's, whitespace is that of the parity-aware BPE paper."""
 
+DEFAULT_PRETOKENIZER: Final = "gpt4o"
+
 PROBE: Final = (
     "Don't stop,  it's HTMLPage_v2: (a+b)/c = 3.14!?\r\n\n\tÉcole e\u0301te\u0301 ŸŽ ǅ 'S "
     "Привет мир \u00a0Ελληνικά 12345 ٣٤ ½ हिन्दी में ९९। ภาษาไทย 日本語、カタカナ\u3000한국어 "
@@ -54,6 +56,11 @@ class Pretokenization:
     ) -> Pretokenization:
         """From what a user says: a name, a pattern of their own, or the value itself."""
         if isinstance(pretokenizer, Pretokenization):
+            if digits or normalize is not None:
+                raise PairityError(
+                    "a Pretokenization says itself how digits are cut and text is normalised: leave digits and "
+                    "normalize out."
+                )
             return pretokenizer
         return cls(pattern_of(pretokenizer, digits=digits), normalize)
 

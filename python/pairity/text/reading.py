@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from pairity.errors import PairityError
 from pairity.text.blocks import Block, file_blocks, iterable_blocks, no_text, not_utf8, parse
+from pairity.text.columns import check_errors
 from pairity.text.inputs import CountsInput, TextFile, TextInput
 from pairity.text.sources import resolve
 from pairity.threads import thread_count
@@ -170,6 +171,7 @@ def read_texts(
 
     {"eng_Latn": ["First line.", ...], "deu_Latn": ["Erste Zeile.", ...]}
     """
+    check_errors(errors)
     texts: dict[str, list[str]] = {}
     for part in resolve(sources, languages).inputs:
         if isinstance(part, CountsInput):

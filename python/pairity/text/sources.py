@@ -1,20 +1,20 @@
-"""SOURCEs to files: which language is where, known from names alone.
+"""SOURCEs to files: where the text of each language is, found from names alone.
 
 A SOURCE is
 - `LANG=PATH`: the text of one language, PATH a file, a glob or a folder of files;
 - a folder with one file or one folder per language: `eng_Latn.txt.gz`, `deu_Latn.jsonl.zst`,
   `tel_Telu/*.parquet`;
-- a text file (or a pipe, named like one), whose language is its name as in a folder: `data/*.txt` means what
-  `data/` means;
+- a text file (or a pipe named like one) whose name is its language, as in a folder: `data/*.txt` means the
+  same as `data/`;
 - a counts file, or a folder of them: Parquet with the columns language, pretoken, count;
 - in Python also `{language: path | paths | iterable of lines | {pretoken: count}}`, a `Counts`, or an Arrow
   table of counts.
 
-Every mistake that names can show is found here, before any text is read. A language has one home: the same
-name in two SOURCEs is an error. Counts are the exception, since summing them is what they are for: counts
-files may share languages, and only the same file twice is an error.
+Every mistake that shows in names is found here, before any text is read. A language may come from one SOURCE
+only: the same name in two is an error. Counts are the exception, since they are made to be summed: counts
+files may share languages, and only giving the same file twice is an error.
 
-What a folder may hold beside text: names that begin with `.` or `_` are hidden, as for every Parquet reader;
+A folder may hold more than text: names that begin with `.` or `_` are skipped, as Parquet readers do;
 documentation (`*.md`, README, LICENSE and the like) is not read, and a note says so; anything else is an
 error, so that `tel_Telu.csv` is never silently left out.
 """

@@ -17,6 +17,7 @@ from pairity.threads import thread_count
 
 
 def text_of(token: bytes) -> str | None:
+    """The characters of a token; None if it holds a part of one."""
     try:
         return token.decode()
     except UnicodeDecodeError:

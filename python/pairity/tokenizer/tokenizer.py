@@ -10,33 +10,27 @@ tok.truncate(16_000).save("small/")
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pairity import _core
 from pairity.bpe.model import NO_ID, BpeModel
-from pairity.counts.counting import count_lines
 from pairity.errors import PairityError
 from pairity.formats import exporting, folder, merges_txt, tiktoken, tokenizer_json, transformers
 from pairity.text.pretokenizers import Pretokenization
 from pairity.threads import thread_count
-from pairity.tokenizer import inspection
-from pairity.tokenizer.specials import SpecialChoice, Specials
+from pairity.tokenizer.contents import Contents
+from pairity.tokenizer.special_rules import SpecialChoice, SpecialRules
+from pairity.tokenizer.texts import Errors, Text, as_texts, explained, with_errors
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Text = str | bytes
-Errors = Literal["strict", "replace"]
-T = TypeVar("T")
 
-
-class Tokenizer:
+class Tokenizer(Contents):
     """A byte-level BPE tokenizer. It never changes once made, and threads may share it."""
 
     def __init__(
@@ -74,7 +68,7 @@ class Tokenizer:
     def _use(self, model: BpeModel) -> None:
         self._model = model
         self._encoder = model.encoder
-        self._specials = Specials(model.special_tokens)
+        self._special_rules = SpecialRules(model.special_tokens)
 
     # ------------------------------------------------------------------ making one
 
@@ -174,7 +168,7 @@ class Tokenizer:
         Bytes need not be UTF-8: a stretch that is not becomes a pre-token of its own, so that every byte string
         comes back. Lone surrogates in a `str` are an error, or with errors="replace" U+FFFD.
         """
-        rules = self._specials.rules(allowed_special, disallowed_special)
+        rules = self._special_rules.choose(allowed_special, disallowed_special)
         if errors != "strict":
             return with_errors(lambda texts: self._encoder.encode(texts[0], **rules), [text], errors)
         try:  # the short way, for many short texts
@@ -192,7 +186,7 @@ class Tokenizer:
         threads: int | None = None,
     ) -> list[list[int]]:
         """The ids of every text, on all cores or as many `threads` as given."""
-        rules = self._specials.rules(allowed_special, disallowed_special)
+        rules = self._special_rules.choose(allowed_special, disallowed_special)
         workers = thread_count(threads)
         return with_errors(
             lambda texts: self._encoder.encode_batch(texts, threads=workers, **rules), as_texts(texts), errors
@@ -208,7 +202,7 @@ class Tokenizer:
         threads: int | None = None,
     ) -> npt.NDArray[np.int64]:
         """How many ids every line has, without making them."""
-        rules = self._specials.rules(allowed_special, disallowed_special)
+        rules = self._special_rules.choose(allowed_special, disallowed_special)
         workers = thread_count(threads)
         counts = with_errors(
             lambda texts: self._encoder.count(texts, threads=workers, **rules), as_texts(lines), errors
@@ -263,108 +257,9 @@ class Tokenizer:
     def decode_batch(self, batch: Iterable[Iterable[int]], *, errors: str = "replace") -> list[str]:
         return [self.decode(ids, errors=errors) for ids in batch]
 
-    # ------------------------------------------------------------------ what it is made of
-
-    @property
-    def model(self) -> BpeModel:
-        """All of it as one value."""
-        return self._model
-
-    @property
-    def vocab_size(self) -> int:
-        """How many tokens there are, special ones included."""
-        return self._model.vocab_size
-
-    def __len__(self) -> int:
-        """One more than the last id: the rows that an embedding needs."""
-        return len(self._model.tokens)
-
-    @property
-    def tokens(self) -> tuple[bytes, ...]:
-        """Id -> bytes; empty for an id that names no token."""
-        return self._model.tokens
-
-    @property
-    def vocabulary(self) -> Mapping[bytes, int]:
-        """Bytes -> id, without the special tokens."""
-        return MappingProxyType(self._model.vocabulary)
-
-    @property
-    def special_tokens(self) -> Mapping[str, int]:
-        return MappingProxyType(self._model.special_tokens)
-
-    @property
-    def merges(self) -> npt.NDArray[np.uint32]:
-        """(left, right, new) ids, one row per merge, in the order of their ranks."""
-        return self._model.merges
-
-    @property
-    def pattern(self) -> str | None:
-        """The regular expression that cuts pre-tokens; None leaves text whole."""
-        return self._model.cut.pattern
-
-    @property
-    def pretokenizer(self) -> str:
-        """The name of the pattern, with `:digits` for the variant of single digits; the pattern if it has none."""
-        return self._model.cut.name
-
-    @property
-    def normalize(self) -> str | None:
-        return self._model.cut.normalize
-
-    @property
-    def whole_pretokens(self) -> bool:
-        """Whether a pre-token that is a token is taken whole, whatever the merges say."""
-        return self._model.whole_pretokens
-
-    @property
-    def record(self) -> dict[str, Any]:
-        """What the training run says about itself; kept in pairity.json."""
-        return dict(self._model.record)
-
-    @property
-    def trace(self) -> pa.Table | None:
-        """What every merge was learned for: a row for the start, then one per merge; kept in trace.parquet."""
-        return self._model.trace
-
-    def steered_by(self, lines: Iterable[str]) -> bool:
-        """Whether these very lines were the dev text of a language when this tokenizer was trained."""
-        digests = dev_digests(self.record)
-        return bool(digests) and count_lines(lines, self._model.cut).digest() in digests
-
-    def pretokenize(self, text: str) -> list[str]:
-        """The pieces that no token crosses."""
-        return _core.pretokenize(self.pattern, text)
-
     def token_of(self, token_id: int) -> bytes:
         """The bytes of one id."""
         return self.decode_bytes([token_id])
-
-    def id_of(self, token: Text) -> int:
-        """The id of a special token (by its name, a `str`) or of a token (by its bytes, or by its text)."""
-        if isinstance(token, str) and token in self._model.special_tokens:
-            return self._model.special_tokens[token]
-        encoded = token.encode() if isinstance(token, str) else token
-        found = self._model.vocabulary.get(encoded)
-        if found is None:
-            raise PairityError(f"{token!r} is not a token of this vocabulary.")
-        return found
-
-    def origins(self) -> npt.NDArray[np.uint32]:
-        """For every id the two tokens that its token is made of when its bytes are encoded, whatever the merges
-        list; 0xFFFFFFFF twice for bytes, special tokens, and tokens that merging never gives."""
-        return self._model.origins()
-
-    def unmerged(self) -> list[int]:
-        """The ids of longer tokens that merging never gives. Training makes none; imported tables may have some."""
-        return self._model.unmerged()
-
-    def table(self, counts: Mapping[str, Any] | None = None) -> pa.Table:
-        """One row per token: id, bytes, text (null if not whole characters), kind, and for learned ones the merge
-        that made it, the language it was learned for (null: for all together) and its count there then. With
-        `counts` (from `pairity.count`) also how often it occurs in the text of each language.
-        """
-        return inspection.table(self._model, counts)
 
     # ------------------------------------------------------------------ larger and smaller
 
@@ -395,7 +290,7 @@ class Tokenizer:
         chat_template: str | None = None,
     ) -> None:
         """Write a folder that `load` and transformers' AutoTokenizer read; `force` replaces an old one."""
-        roles = {"bos_token": bos_token, "eos_token": eos_token, "pad_token": pad_token}
+        roles = transformers.roles_of(bos_token, eos_token, pad_token)
         folder.save(self._model, Path(path), force=force, roles=roles, chat_template=chat_template)
 
     def export(
@@ -410,7 +305,7 @@ class Tokenizer:
         chat_template: str | None = None,
     ) -> list[Path]:
         """Write it for another library (`to` is one of `formats.exporting.FORMATS`); returns the files."""
-        roles = {"bos_token": bos_token, "eos_token": eos_token, "pad_token": pad_token}
+        roles = transformers.roles_of(bos_token, eos_token, pad_token)
         return exporting.export(
             self._model, to, Path(path), force=force, roles=roles, chat_template=chat_template
         )
@@ -428,7 +323,7 @@ class Tokenizer:
         chat_template: str | None = None,
     ) -> Any:
         """As a `transformers.PreTrainedTokenizerFast`."""
-        roles = {"bos_token": bos_token, "eos_token": eos_token, "pad_token": pad_token}
+        roles = transformers.roles_of(bos_token, eos_token, pad_token)
         return transformers.to_transformers(self._model, roles=roles, chat_template=chat_template)
 
     def to_tiktoken(self, name: str = "pairity") -> Any:
@@ -460,45 +355,3 @@ class Tokenizer:
     def __reduce__(self) -> tuple[Any, ...]:
         """Copied, and sent to worker processes, as what it is made of."""
         return Tokenizer.from_model, (self._model,)
-
-
-def dev_digests(record: Mapping[str, Any]) -> set[str]:
-    """Of all dev text that a record tells of; a record made by hand may hold anything."""
-    languages = record.get("languages")
-    texts = languages.values() if isinstance(languages, dict) else ()
-    devs = [text.get("dev") for text in texts if isinstance(text, dict)]
-    found = [dev.get("digest") for dev in devs if isinstance(dev, dict)]
-    return {digest for digest in found if isinstance(digest, str)}
-
-
-def with_errors(work: Callable[[list[Text]], T], texts: list[Text], errors: Errors) -> T:
-    if errors not in ("strict", "replace"):
-        raise PairityError(f"errors is {errors!r}: give 'strict' or 'replace'.")
-    try:
-        return work(texts)
-    except ValueError as error:
-        if errors == "strict" or not isinstance(error, UnicodeEncodeError):
-            raise explained(error) from None
-    return with_errors(work, [without_surrogates(text) for text in texts], "strict")
-
-
-def explained(error: ValueError) -> PairityError:
-    if isinstance(error, UnicodeEncodeError):
-        return PairityError(
-            f"the text has a lone surrogate (U+{ord(error.object[error.start]):04X} at character "
-            f"{error.start}), which is not a character. Pass errors='replace' to read it as U+FFFD."
-        )
-    return PairityError(str(error))
-
-
-def without_surrogates(text: Text) -> Text:
-    """Pairs of surrogates become the character they mean, lone ones U+FFFD."""
-    if isinstance(text, bytes):
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def as_texts(texts: Iterable[Text]) -> list[Text]:
-    if isinstance(texts, str | bytes):
-        raise PairityError("give a list of texts; for one text write [text].")
-    return list(texts)

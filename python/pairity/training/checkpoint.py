@@ -1,7 +1,7 @@
 """The merges so far, on disk, so that a killed run can go on.
 
-The state of a run is its list of merges, and who had run out of pairs by then: to resume is to apply them
-again.
+The state of a run is its list of merges, and who had run out of pairs by then: a resumed run applies
+those merges again.
 """
 
 import hashlib

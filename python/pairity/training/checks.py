@@ -54,7 +54,7 @@ def check_goal(vocab_size: int | None, num_merges: int | None, taken: int) -> No
         )
 
 
-def check_pattern(pattern: str | None) -> None:
+def check_exportable(pattern: str | None) -> None:
     """Refuse a pattern that Hugging Face would read differently: the tokenizer could not be saved."""
     if pattern is not None:
         for_oniguruma(pattern)
@@ -132,14 +132,13 @@ def check_dev(dev: Counts, policy: Policy) -> None:
 
 def check_train(train: Counts) -> None:
     """No text may be empty, and no sum may pass 64 bits: the global phase adds up all languages."""
-    total = 0.0
+    total = 0
     for language, counts in train.items():
         if counts.total == 0:
             raise PairityError(
                 f"the train text of {language!r} is empty: add text, or leave it out with --skip {language}."
             )
-        lengths = np.diff(np.frombuffer(counts.buffers()[1], np.int64))
-        total += float(lengths.astype(np.float64) @ counts.counts)
+        total += counts.pretoken_bytes()
     if total >= MOST_BYTES:
         raise PairityError(
             f"the train counts stand for {total:.1e} bytes of text: no text is that long. Check the counts."

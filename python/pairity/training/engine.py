@@ -62,13 +62,13 @@ class Steps:
 
 @dataclass(frozen=True)
 class Learned:
-    """What a run learned. `tokens` has one row for each of `sampled` and one column per language."""
+    """What a run learned. `token_counts` has one row for each of `sampled` and one column per language."""
 
     steps: Steps
     exhausted: Exhausted
     sampled: npt.NDArray[np.int64]
     """After how many merges the tokens were counted."""
-    tokens: npt.NDArray[np.uint64]
+    token_counts: npt.NDArray[np.uint64]
     """How many tokens the measured text of each language took then."""
 
 
@@ -116,7 +116,7 @@ def learn(
         steps=Steps.of(columns),
         exhausted=exhausted,
         sampled=np.frombuffer(sampled, "<u8").astype(np.int64),
-        tokens=np.frombuffer(counted, "<u8").reshape(-1, len(languages)),
+        token_counts=np.frombuffer(counted, "<u8").reshape(-1, len(languages)),
     )
 
 

@@ -7,8 +7,6 @@
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from pairity.counts.values import LanguageCounts
 from pairity.errors import PairityError
 
@@ -42,15 +40,9 @@ def on_dev(language: str, dev: LanguageCounts, unit: Unit) -> Measure:
 
 def on_train(train: LanguageCounts, ratio: float = 1.0) -> Measure:
     """By train text: its bytes per token, over the ratio."""
-    return Measure(train, float(bytes_before_merging(train)), float(ratio))
+    return Measure(train, float(train.pretoken_bytes()), float(ratio))
 
 
 def bytes_per_line(dev: LanguageCounts) -> float | None:
     """The mean length of the lines, or None where the counts do not say how many there were."""
     return dev.bytes / dev.lines if dev.lines else None
-
-
-def bytes_before_merging(counts: LanguageCounts) -> int:
-    """Bytes of the text as it was cut: the number of tokens before the first merge."""
-    _, offsets = counts.buffers()
-    return int(np.diff(np.frombuffer(offsets, np.int64)).astype(np.uint64) @ counts.counts)

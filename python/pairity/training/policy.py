@@ -33,7 +33,7 @@ class Classical:
     unit: ClassVar[Unit] = "line"
     on: ClassVar[Literal["dev", "train"]] = "dev"
 
-    def first_parity_merge(self, budget: int) -> None:
+    def global_merges_of(self, budget: int) -> None:
         return None
 
     def window_setting(self) -> None:
@@ -71,8 +71,8 @@ class Parity:
     global_merges: int | float = 0
     """Merges learned as classical BPE first: a number, or a share of the budget as a float from 0.0 to 1.0."""
     window: int | None = None
-    """Look back over this many merges, and pass over languages they served more than alpha * window / languages
-    times."""
+    """Look back over this many merges, and pass over languages that they served more often than
+    alpha * window / languages."""
     alpha: float = 2.0
     ratios: Mapping[str, float | str] | None = None
     """Language -> bytes of a line-equivalent, or the name of a language whose dev lines give them."""
@@ -87,10 +87,9 @@ class Parity:
             raise PairityError(
                 f"global_merges is {self.global_merges}: give a number of merges (0 or more) or a share (0.0 to 1.0)."
             )
-        if self.window is not None and check_whole("window", self.window) < 1:
-            raise PairityError(f"window is {self.window}: it must be at least 1 (the paper uses 100).")
-        if not is_positive(self.alpha):
-            raise PairityError(f"alpha is {self.alpha}: it must be a positive number (the paper uses 2).")
+        if self.window is not None:
+            check_window("window", self.window)
+        check_alpha(self.alpha)
         if self.unit not in get_args(Unit):
             raise PairityError(f"unit is {self.unit!r}: choose one of {', '.join(get_args(Unit))}.")
         if self.on not in ("dev", "train"):
@@ -107,7 +106,7 @@ class Parity:
         if self.ratios is not None:
             object.__setattr__(self, "ratios", MappingProxyType(dict(self.ratios)))
 
-    def first_parity_merge(self, budget: int) -> int:
+    def global_merges_of(self, budget: int) -> int:
         """How many merges of a budget are global. A whole number is a count, a float is a share."""
         if isinstance(self.global_merges, float):
             return round(self.global_merges * budget)
@@ -119,7 +118,7 @@ class Parity:
 
     def check_budget(self, budget: int) -> None:
         """`budget` is how many merges (or tokens) are to be learned."""
-        if self.first_parity_merge(budget) > budget:
+        if self.global_merges_of(budget) > budget:
             raise PairityError(
                 f"global_merges is {self.global_merges}, but only {budget} are to be learned: give fewer, or use "
                 "Classical() (--method classical)."
@@ -135,8 +134,8 @@ class Parity:
                 )
             if isinstance(ratio, str) and ratio not in (dev or ()):
                 raise PairityError(
-                    f"{language!r} is to be like {ratio!r}, but there is no dev text for {ratio!r}: add it, or give "
-                    f"the bytes of a line as a number (--ratio {language}=40)."
+                    f"the ratio of {language!r} is copied from {ratio!r}, but there is no dev text for {ratio!r}: add "
+                    f"it, or give the bytes of a line as a number (--ratio {language}=40)."
                 )
         if self.on == "train":
             return
@@ -182,8 +181,9 @@ class Parity:
         found = bytes_per_line(dev[ratio])
         if found is None:
             raise PairityError(
-                f"{language!r} is to be like {ratio!r}, but the dev counts of {ratio!r} do not say how many lines they "
-                f"were made from: give dev text, or the bytes of a line as a number (--ratio {language}=40)."
+                f"the ratio of {language!r} is copied from {ratio!r}, but the dev counts of {ratio!r} do not say "
+                f"how many lines they were made from: give dev text, or the bytes of a line as a "
+                f"number (--ratio {language}=40)."
             )
         return found
 
@@ -214,6 +214,16 @@ def is_positive(value: object) -> bool:
         return math.isfinite(value) and value > 0  # type: ignore[arg-type, operator]
     except (TypeError, OverflowError):
         return False
+
+
+def check_window(name: str, window: object) -> None:
+    if check_whole(name, window) < 1:
+        raise PairityError(f"{name} is {window}: it must be at least 1 (the paper uses 100).")
+
+
+def check_alpha(alpha: object) -> None:
+    if not is_positive(alpha):
+        raise PairityError(f"alpha is {alpha}: it must be a positive number (the paper uses 2).")
 
 
 def check_whole(name: str, value: object) -> int:

@@ -10,19 +10,18 @@ import numpy as np
 from pairity.bpe import special
 from pairity.bpe.merges import BYTE_TOKENS
 from pairity.errors import PairityError
-from pairity.text.pretokenizers import PRESETS, Pretokenization
+from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization, check_pattern
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.checks import (
+    check_exportable,
     check_goal,
     check_numbers,
-    check_pattern,
     check_policy,
     check_special_tokens,
 )
 from pairity.training.engine import Steps
 from pairity.training.policy import Policy
 
-DEFAULT_PRETOKENIZER = "gpt4o"
 NO_STEPS = Steps.known(np.empty((0, 2), np.uint32))
 
 
@@ -47,7 +46,7 @@ class Settings:
         check_policy(self.policy)
         check_numbers({"min_frequency": self.min_frequency, "max_token_length": self.max_token_length})
         check_goal(self.vocab_size, self.num_merges, self.taken)
-        check_pattern(self.pretokenization.pattern)
+        check_exportable(self.pretokenization.pattern)
         check_special_tokens(self.special_tokens)
         self.policy.check_budget(self.budget)
 
@@ -72,7 +71,7 @@ class Settings:
         """The engine counts what is known as learned."""
         known = len(self.known)
         known_tokens = len(self.start.vocabulary) - len(BYTE_TOKENS) if self.start else 0
-        first = self.policy.first_parity_merge(self.budget)
+        first = self.policy.global_merges_of(self.budget)
         return {
             "merges": None if self.num_merges is None else known + self.num_merges,
             "tokens": None if self.vocab_size is None else known_tokens + self.budget,
@@ -103,7 +102,7 @@ def make_settings(
     *,
     vocab_size: int | None,
     num_merges: int | None,
-    pretokenizer: str,
+    pretokenizer: str | None,
     digits: bool,
     normalize: str | None,
     special_tokens: Sequence[str],
@@ -120,7 +119,7 @@ def make_settings(
         return Settings(
             vocab_size=vocab_size,
             num_merges=num_merges,
-            pretokenization=Pretokenization.of(pretokenizer, digits, normalize),
+            pretokenization=Pretokenization.of(pretokenizer or DEFAULT_PRETOKENIZER, digits, normalize),
             special_tokens=names,
             **others,
         )
@@ -155,17 +154,19 @@ def with_reserved(
 
 
 def inherit_pretokenization(
-    start: Tokenizer, pretokenizer: str, digits: bool, normalize: str | None
+    start: Tokenizer, pretokenizer: str | None, digits: bool, normalize: str | None
 ) -> Pretokenization:
     """That of the tokenizer to continue from, since its merges make sense with no other."""
-    name = start.pretokenizer if start.pretokenizer in PRESETS else start.pattern
-    own = Pretokenization.of(name or "none", normalize=start.normalize)
-    chosen = digits or pretokenizer != DEFAULT_PRETOKENIZER
-    if chosen and Pretokenization.of(pretokenizer, digits).pattern != own.pattern:
-        raise PairityError(
-            f"the tokenizer to continue from cuts text with {name!r}, but {pretokenizer!r} was requested: "
-            "leave the pre-tokenizer out."
-        )
+    own = start.model.cut
+    if own.pattern is not None:
+        check_pattern(own.pattern)  # an imported one may hide text from training
+    if pretokenizer is not None or digits:
+        asked = Pretokenization.of(pretokenizer or own.name.removesuffix(":digits"), digits)
+        if asked.pattern != own.pattern:
+            raise PairityError(
+                f"the tokenizer to continue from cuts text with {own.name!r}, but {asked.name!r} was requested: "
+                "leave the pre-tokenizer out."
+            )
     if normalize not in (None, own.normalize):
         raise PairityError(
             f"the tokenizer to continue from has normalize={own.normalize!r}, but {normalize!r} was requested: "

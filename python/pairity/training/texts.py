@@ -1,7 +1,7 @@
 """What is read: train counts, dev counts, and what each language is measured by.
 
-Dev is read before train where names tell the languages: it is small, and its mistakes show before the long
-reading.
+Dev is read before train where names tell the languages: it is small, so its mistakes show before train is
+read, which takes long.
 """
 
 from collections.abc import Iterable, Mapping
@@ -59,7 +59,7 @@ def describe(counts: LanguageCounts) -> dict[str, Any]:
     }
 
 
-def read_texts(
+def read_train_and_dev(
     train: Any, dev: Any, skip: Iterable[str], settings: Settings, show: Progress, **reading: Any
 ) -> Texts:
     """Count train and dev (SOURCEs). `reading` says how files are read: text_column, errors, threads."""

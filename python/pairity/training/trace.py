@@ -19,6 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pairity.bpe.merges import BYTE_TOKENS, join_merges
+from pairity.errors import PairityError
 from pairity.training.engine import Learned
 from pairity.training.measure import Measure
 
@@ -130,10 +131,17 @@ class Trace:
 
     @classmethod
     def from_table(cls, table: Any) -> "Trace":
+        """From what `table` gives; an error where that is not a trace."""
+        wanted = ("language", "left", "right", "count", "vocab_size")
+        missing = [name for name in wanted if name not in table.column_names]
+        if missing or not len(table):
+            what = f"it has no column {missing[0]!r}" if missing else "it has no rows"
+            raise PairityError(f"this is not the trace of a training run: {what}.")
         languages = tuple(name.removeprefix(COST) for name in table.column_names if name.startswith(COST))
         steps = table.slice(1)
         index = {language: i for i, language in enumerate(languages)}
-        costs = np.stack([table[COST + language].to_numpy() for language in languages], axis=1)
+        columns = [table[COST + language].to_numpy() for language in languages]
+        costs = np.array(columns, np.float64).reshape(len(languages), len(table)).T
         sampled = np.flatnonzero(~np.isnan(costs).all(axis=1))
         return cls(
             languages=languages,
@@ -165,7 +173,7 @@ def trace_of(
         count=learned.steps.count,
         vocab_size=(highest + 1 + special_tokens).astype(np.int64),
         sampled=learned.sampled,
-        costs=learned.tokens.astype(np.float64) * ratios / units,
+        costs=learned.token_counts.astype(np.float64) * ratios / units,
     )
 
 

@@ -18,7 +18,7 @@ from pairity.training.engine import Steps, learn
 from pairity.training.policy import Parity, Policy
 from pairity.training.record import record_of
 from pairity.training.settings import Settings, make_settings
-from pairity.training.texts import Texts, read_texts
+from pairity.training.texts import Texts, read_train_and_dev
 from pairity.training.trace import Trace, trace_of
 
 
@@ -29,7 +29,7 @@ def train(
     vocab_size: int | None = None,
     num_merges: int | None = None,
     method: Policy = Parity(),  # noqa: B008 (immutable)
-    pretokenizer: str = "gpt4o",
+    pretokenizer: str | None = None,
     digits: bool = False,
     normalize: Literal["nfc"] | None = None,
     min_frequency: int = 2,
@@ -51,6 +51,7 @@ def train(
 
     `train` and `dev` are SOURCEs: a folder with a file per language, "LANG=PATH", counts, a list of those, or
     {language: path | lines | {pretoken: count}}. Dev text must be parallel where languages are compared by line.
+    `pretokenizer` is a name or a pattern (None: gpt4o, or that of the tokenizer that is continued).
     `skip` leaves languages out. `whole_characters` forbids tokens that join a part of a character with another.
     `reserved` adds special tokens for later, `pad_to` as many more as make the size a multiple (64, 128).
     `progress`: None shows a bar on a terminal, False shows nothing, a function hears of every stage.
@@ -78,7 +79,7 @@ def train(
     threads = thread_count(threads)
     with Progress(progress) as show:
         reading = {"text_column": text_column, "errors": errors, "threads": threads}
-        texts = read_texts(train, dev, skip, settings, show, **reading)
+        texts = read_train_and_dev(train, dev, skip, settings, show, **reading)
         keeper = None if checkpoint is None else keep(Path(checkpoint), settings, texts)
         saved = keeper.load() if keeper and resume else None
         known, exhausted = saved or (settings.known, [])

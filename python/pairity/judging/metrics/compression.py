@@ -62,8 +62,8 @@ def floor(sums: Sums) -> Floats:
 
 
 def cost_over_floor(sums: Sums) -> Floats:
-    """Sum of tokens / sum of pre-tokens: at 1 every pre-token is one token, and only another pre-tokenizer can
-    save more.
+    """Sum of tokens / sum of pre-tokens: at 1 every pre-token is one token, and only another
+    pre-tokenizer can save more.
     """
     return ratio(sums.tokens, sums.pretokens)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from pairity.judging.arrays import Ids, Integers
 from pairity.judging.metrics.metric import POOLED, Metric
+from pairity.tokenizer.inspection import text_of
 
 # Bytes of the character that a byte begins; 0 for a continuation byte.
 WIDTHS = np.repeat([1, 0, 2, 3, 4], [0x80, 0x40, 0x20, 0x10, 0x10])
@@ -70,12 +71,12 @@ def utf8_integrity(ids: Ids, offsets: Integers, token_bytes: Callable[[int], byt
     """Counts tokens that are whole characters, and characters that are cut, by their width in bytes.
 
     A character is cut where the token after the one that holds its first byte starts with a continuation byte
-    (10xxxxxx) in the same line. So all that is needed of a token is how it starts and which characters begin
-    in it.
+    (10xxxxxx) in the same line. So all that is needed of a token is how it starts and which characters it
+    begins.
     """
     types, index, counts = np.unique(ids, return_inverse=True, return_counts=True)
     pieces = [token_bytes(token) or b"" for token in types.tolist()]
-    whole = np.array([bool(piece) and is_utf8(piece) for piece in pieces], dtype=bool)
+    whole = np.array([bool(piece) and text_of(piece) is not None for piece in pieces], dtype=bool)
     known = np.array([bool(piece) for piece in pieces], dtype=bool)
     starts_inside = np.array([piece[:1] >= b"\x80" and piece[:1] < b"\xc0" for piece in pieces], dtype=bool)
     # All pieces in one array: which type every byte belongs to, and how wide a character it begins (0: none).
@@ -96,14 +97,6 @@ def utf8_integrity(ids: Ids, offsets: Integers, token_bytes: Callable[[int], byt
         characters=counts @ begun,
         split_characters=np.bincount(cut_widths, minlength=5)[1:5].astype(np.int64),
     )
-
-
-def is_utf8(piece: bytes) -> bool:
-    try:
-        piece.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 INTEGRITY: list[Metric[[Utf8Integrity], Share]] = [

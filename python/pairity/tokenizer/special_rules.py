@@ -10,21 +10,21 @@ SpecialChoice = Literal["all"] | Collection[str]
 Rules = dict[str, _core.Specials | None]
 
 
-class Specials:
+class SpecialRules:
     """The special tokens of a tokenizer, and a finder for every set of them that was asked for."""
 
     def __init__(self, tokens: Mapping[str, int]) -> None:
         self._tokens = tokens
         self._finders: dict[frozenset[str], _core.Specials | None] = {frozenset(): None}
-        self._default = self._choose((), "all")
+        self._default = self._chosen((), "all")
 
-    def rules(self, allowed: SpecialChoice, disallowed: SpecialChoice) -> Rules:
-        """What the core is told, with "all" as in `Tokenizer.encode`."""
+    def choose(self, allowed: SpecialChoice, disallowed: SpecialChoice) -> Rules:
+        """What the core gets, with "all" as in `Tokenizer.encode`."""
         if allowed == () and disallowed == "all":
             return self._default
-        return self._choose(allowed, disallowed)
+        return self._chosen(allowed, disallowed)
 
-    def _choose(self, allowed: SpecialChoice, disallowed: SpecialChoice) -> Rules:
+    def _chosen(self, allowed: SpecialChoice, disallowed: SpecialChoice) -> Rules:
         everything = frozenset(self._tokens)
         allowed_names = everything if allowed == "all" else self._known(allowed)
         disallowed_names = everything - allowed_names if disallowed == "all" else self._known(disallowed)

@@ -1,0 +1,75 @@
+"""JSON files: how all of ours are written, and what is said of one that cannot be read."""
+
+import json
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from pairity.errors import PairityError
+
+KINDS: dict[type, str] = {
+    bool: "true or false",
+    dict: "an object",
+    int: "a whole number",
+    list: "a list",
+    str: "a string",
+}
+T = TypeVar("T")
+
+
+def as_json(contents: Any) -> bytes:
+    text = json.dumps(contents, ensure_ascii=False, indent=1, default=plain, allow_nan=False)
+    return (text + "\n").encode()
+
+
+def plain(value: Any) -> Any:
+    """Numbers of numpy as JSON has them."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise PairityError(
+        f"the record of a tokenizer must be plain data for JSON; {value!r} is {type(value).__name__}."
+    )
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    try:
+        data = file.read_bytes()
+    except FileNotFoundError:
+        raise PairityError(
+            f"there is no {file}. A tokenizer is a folder with a tokenizer.json, or that file."
+        ) from None
+    except OSError as error:
+        raise unreadable(file, error) from None
+    return parse_json(data, file)
+
+
+def unreadable(file: Path, error: OSError) -> PairityError:
+    """What to say of a file that is not there, is a folder, or may not be read."""
+    if isinstance(error, FileNotFoundError):
+        return PairityError(f"there is no {file}.")
+    return PairityError(f"cannot read {file}: {error.strerror or error}.")
+
+
+def parse_json(data: bytes, file: Path) -> dict[str, Any]:
+    try:
+        contents = json.loads(data)
+    except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, a number of 5,000 digits, too deep
+        raise PairityError(
+            f"{file} is damaged, it is not JSON: {error}. Get the file again, or save it again."
+        ) from None
+    if not isinstance(contents, dict):
+        raise PairityError(f"{file} is damaged: it holds a {type(contents).__name__}, not an object.")
+    return contents
+
+
+def of_type(kind: type[T], value: Any, what: str) -> T:
+    """The value, if it is exactly of this kind: a bool is no whole number here, nor is 1.0."""
+    if type(value) is not kind:
+        raise PairityError(f"{what}: {shortened(value)} is not {KINDS[kind]}.")
+    return value
+
+
+def shortened(value: object) -> str:
+    text = repr(value)
+    return text if len(text) < 80 else f"{text[:76]} ..."

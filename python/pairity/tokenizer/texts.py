@@ -1,0 +1,44 @@
+"""Texts on their way to the encoder: a list of them, with no lone surrogates."""
+
+from collections.abc import Callable, Iterable
+from typing import Literal, TypeVar
+
+from pairity.errors import PairityError
+from pairity.text.columns import check_errors
+
+Text = str | bytes
+Errors = Literal["strict", "replace"]
+T = TypeVar("T")
+
+
+def with_errors(work: Callable[[list[Text]], T], texts: list[Text], errors: Errors) -> T:
+    """The result of `work`, with lone surrogates as errors or as U+FFFD."""
+    check_errors(errors)
+    try:
+        return work(texts)
+    except ValueError as error:
+        if errors == "strict" or not isinstance(error, UnicodeEncodeError):
+            raise explained(error) from None
+    return with_errors(work, [without_surrogates(text) for text in texts], "strict")
+
+
+def explained(error: ValueError) -> PairityError:
+    if isinstance(error, UnicodeEncodeError):
+        return PairityError(
+            f"the text has a lone surrogate (U+{ord(error.object[error.start]):04X} at character "
+            f"{error.start}), which is not a character. Pass errors='replace' to read it as U+FFFD."
+        )
+    return PairityError(str(error))
+
+
+def without_surrogates(text: Text) -> Text:
+    """Pairs of surrogates become the character they mean, lone ones U+FFFD."""
+    if isinstance(text, bytes):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def as_texts(texts: Iterable[Text]) -> list[Text]:
+    if isinstance(texts, str | bytes):
+        raise PairityError("give a list of texts; for one text write [text].")
+    return list(texts)
