@@ -321,7 +321,10 @@ BAD = {
     "empty train": ({"corpus": WORDS | {"tel": []}}, "no text for 'tel'"),
     "unequal lines": ({"dev": DEV | {"tel": [" తె"]}}, "not parallel.*tel has 1"),
     "unknown ratio": ({"method": Parity(ratios={"nope": 2.0})}, "nope.*no such language"),
-    "ratio like nobody": ({"method": Parity(ratios={"tel": "nope"})}, "like 'nope'"),
+    "ratio like nobody": (
+        {"method": Parity(ratios={"tel": "nope"})},
+        "the ratio of 'tel' is copied from 'nope', but there is no dev text",
+    ),
     "ratio and dev": ({"method": Parity(ratios={"tel": 2.0})}, "both dev text and a ratio"),
     "vocabulary too small": (
         {"num_merges": None, "vocab_size": 257, "special_tokens": ["<s>"]},
