@@ -149,7 +149,7 @@ def read_config(ctx: click.Context, _: click.Parameter, path: Path | None) -> No
         return
     try:
         settings = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise PairityError(f"{path} cannot be read as TOML: {error}") from error
     known = {name: p for p in ctx.command.params for name in (p.name, *(opt.lstrip("-") for opt in p.opts))}
     values = {}

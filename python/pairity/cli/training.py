@@ -277,7 +277,7 @@ def read_ratios(path: Path | None) -> dict[str, float | str]:
     try:
         text = path.read_text(encoding="utf-8")
         found = json.loads(text) if kind == "JSON" else tomllib.loads(text)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise PairityError(f"{path} cannot be read as {kind}: {error}") from error
     if not isinstance(found, dict) or not all(
         isinstance(value, int | float | str) and not isinstance(value, bool) for value in found.values()
