@@ -169,7 +169,7 @@ def report_command(
 
 def check_extras(figures: bool) -> None:
     """The packages that a page needs, and those for figures as files."""
-    for module in ("jinja2", "markupsafe", *(("altair", "vl_convert") if figures else ())):
+    for module in ("jinja2", "markupsafe", "vl_convert"):
         load_extra(module, "a report")
 
 
