@@ -151,7 +151,7 @@ def report_command(
     force: bool,
 ) -> None:
     """Turn scores into one self-contained HTML page."""
-    check_extras(figures is not None)
+    check_extras()
     with ExitStack() as held:
         held.enter_context(output_file(output, force=force))
         if figures is not None:
@@ -167,8 +167,8 @@ def report_command(
     print_written(written)
 
 
-def check_extras(figures: bool) -> None:
-    """The packages that a page needs, and those for figures as files."""
+def check_extras() -> None:
+    """The packages that a page and its figures need."""
     for module in ("jinja2", "markupsafe", "vl_convert"):
         load_extra(module, "a report")
 
