@@ -13,7 +13,7 @@ from pairity.cli.printing import print_scores, print_tax, print_written
 from pairity.errors import PairityError
 from pairity.extras import load_extra
 from pairity.judging.evaluation import LeakWarning, evaluate
-from pairity.judging.opening import open_tokenizer
+from pairity.judging.opening import open_tokenizer, split_name
 from pairity.judging.scores import OF_THE_FOLDER
 from pairity.judging.tax import tax
 from pairity.progress import Progress
@@ -175,8 +175,8 @@ def check_extras() -> None:
 
 def name_and_spec(text: str) -> tuple[str, str]:
     """ "parity=out/" -> ("parity", "out/"); "out/" -> ("out", "out/"), the name that `eval` gives it"""
-    name, _, spec = text.partition("=")
-    return (name, spec) if spec else (open_tokenizer(text).name, text)
+    name, spec = split_name(text)
+    return name or open_tokenizer(spec).name, spec
 
 
 @command(
