@@ -10,6 +10,7 @@ use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use std::ops::Range;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Counter>()?;
@@ -123,7 +124,7 @@ fn pretokenize<'t>(
     let pretokenizer = Pretokenizer::new(pattern)?;
     long_call_in_steps(py, |check_in| {
         let mut pretokens = Vec::new();
-        let mut keep = |pretoken, _: &mut CheckIn| pretokens.push(pretoken);
+        let mut keep = |pretoken: Range<usize>, _: &mut CheckIn| pretokens.push(&text[pretoken]);
         if strict {
             pretokenizer.split_strict(text, check_in, &mut keep)?;
         } else {
