@@ -38,10 +38,10 @@ pub struct Counted<'c> {
 
 impl<'c> Counted<'c> {
     pub fn new(words: Strings<'c>, counts: &'c [u64]) -> Result<Self> {
-        if words.len() != counts.len() {
+        if words.count() != counts.len() {
             return Err(Error::Invalid(format!(
                 "there are {} words but {} counts",
-                words.len(),
+                words.count(),
                 counts.len()
             )));
         }
