@@ -67,8 +67,9 @@ def race(trace: Trace) -> Race:
     sizes = trace.vocab_size[trace.sampled]
     chosen = spread(sizes)
     thinned = trace.costs[chosen]
-    measured = [row[~np.isnan(row)] for row in thinned]
-    worst = [int(np.nanargmax(row)) for row in thinned]
+    comparable = np.where(trace.compared(), thinned, np.nan)
+    measured = [row[~np.isnan(row)] for row in comparable]
+    worst = [int(np.nanargmax(row)) for row in comparable]
     return Race(
         languages=languages,
         sizes=sizes[chosen].tolist(),

@@ -80,6 +80,8 @@ def train(
     with Progress(progress) as show:
         reading = {"text_column": text_column, "errors": errors, "threads": threads}
         texts = read_train_and_dev(train, dev, skip, settings, show, **reading)
+        for warning in texts.warnings:
+            warnings.warn(warning, PairityWarning, stacklevel=2)
         keeper = None if checkpoint is None else keep(Path(checkpoint), settings, texts)
         saved = keeper.load() if keeper and resume else None
         known, exhausted = saved or (settings.known, [])
@@ -102,9 +104,11 @@ def train(
     if keeper:  # until the tokenizer is saved, this is all there is of it
         keeper.hear(learned.steps, learned.exhausted)
         keeper.save_newest()
-    trace = trace_of(learned, texts.measures, list(texts.train), len(settings.special_tokens))
+    trace = trace_of(
+        learned, texts.measures, list(texts.train), len(settings.special_tokens), texts.set_apart
+    )
     record = record_of(settings, texts, trace, learned.exhausted)
-    for warning in record["warnings"]:
+    for warning in record["warnings"][len(texts.warnings) :]:
         warnings.warn(warning, PairityWarning, stacklevel=2)
     return tokenizer_of(settings, learned.steps, record, trace)
 
