@@ -131,7 +131,9 @@ def hint_of_other_names(codes: Iterable[str], available: Iterable[str]) -> str:
     ' (but tgl_Latn is the same language as fil_Latn)'
     """
     there = list(available)
-    hints = [f"{other} is the same language as {code}" for code in codes for other in other_names(code, there)]
+    hints = [
+        f"{other} is the same language as {code}" for code in codes for other in other_names(code, there)
+    ]
     return f" (but {'; '.join(hints)})" if hints else ""
 
 

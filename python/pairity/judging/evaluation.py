@@ -19,7 +19,7 @@ from pairity.judging.metrics import FAMILIES, METRICS
 from pairity.judging.metrics.bootstrap import Bootstrap
 from pairity.judging.metrics.gold import MorphWord, read_morph
 from pairity.judging.metrics.units import count_units
-from pairity.judging.opening import open_tokenizer
+from pairity.judging.opening import by_name, open_tokenizer
 from pairity.judging.protocol import TokenizerLike
 from pairity.judging.scores import LEAK, Scores
 from pairity.judging.tabulation import difference_table, group_table, score_table
@@ -150,13 +150,9 @@ def open_all(tokenizers: Any, threads: int | None) -> dict[str, TokenizerLike]:
         }
     else:
         several = isinstance(tokenizers, list | tuple)
-        each = [open_tokenizer(spec, threads=threads) for spec in (tokenizers if several else [tokenizers])]
-        opened = {tokenizer.name: tokenizer for tokenizer in each}
-        if len(opened) < len(each):
-            names = ", ".join(tokenizer.name for tokenizer in each)
-            raise PairityError(
-                f"two tokenizers have the same name ({names}). Name them: first=SPEC second=SPEC."
-            )
+        specs = tokenizers if several else [tokenizers]
+        each = [open_tokenizer(spec, threads=threads) for spec in specs]
+        opened = by_name((tokenizer.name, tokenizer) for tokenizer in each)
     if not opened:
         raise PairityError("there is no tokenizer to evaluate: give at least one.")
     return opened

@@ -87,10 +87,12 @@ def check_not_learned(names: Iterable[str], train: Counts, min_frequency: int) -
             for language, counts in train.items()
         }
         if sum(found.values()) >= max(min_frequency, 1):
+            where = listed(f"{language!r} ({number:,} times)" for language, number in found.items() if number)
+            other = "" if name.startswith("<|") else ", such as one in <|...|>"
             raise PairityError(
-                f"the special token {name!r} occurs in the train text of {max(found, key=found.__getitem__)!r}, where "
-                "it could be learned as an ordinary token, and tokenizer files write the two alike. Choose "
-                "another name, such as one in <|...|>."
+                f"the special token {name!r} occurs in the train text of {where}, where it could be learned as an "
+                "ordinary token, and tokenizer files write the two alike. Take it out of the text (what separates "
+                f"documents has nothing to teach), or choose another name{other}."
             )
 
 
@@ -165,9 +167,7 @@ def lengths_of_lines(dev: Mapping[str, LanguageCounts]) -> dict[str, float]:
 def what_auto_means(language: str, lengths: Mapping[str, float]) -> str:
     """The advice to choose a ratio that makes sense."""
     reference = reference_of(lengths)
-    return (
-        f"--ratio {language}=auto makes it {lengths[reference]:,.1f} bytes, the length of a dev line of {reference}."
-    )
+    return f"--ratio {language}=auto makes it {lengths[reference]:,.1f} bytes, the length of a dev line of {reference}."
 
 
 def check_train(train: Counts) -> None:

@@ -18,7 +18,7 @@ import operator
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, NoReturn, get_args
 
 from pairity.counts.values import LanguageCounts
 from pairity.errors import PairityError, listed, quoted
@@ -101,10 +101,7 @@ class Parity:
             check_window("window", self.window)
         check_alpha(self.alpha)
         if self.window is None and self.alpha != Parity.alpha:
-            raise PairityError(
-                f"alpha is {self.alpha}, but it limits nobody without a window: give window=100 (--window 100) "
-                "as well, or leave alpha out."
-            )
+            refuse_lone_alpha(self.alpha)
         if self.unit not in get_args(Unit):
             raise PairityError(f"unit is {self.unit!r}: choose one of {', '.join(get_args(Unit))}.")
         if self.on not in ("dev", "train"):
@@ -115,7 +112,9 @@ class Parity:
             )
         if self.unit != "line" and (self.on == "train" or self.ratios):
             what = "on='train' compares train bytes" if self.on == "train" else "ratios are bytes per line"
-            raise PairityError(f"{what}, so unit={self.unit!r} (--unit {self.unit}) does nothing: leave it out.")
+            raise PairityError(
+                f"{what}, so unit={self.unit!r} (--unit {self.unit}) does nothing: leave it out."
+            )
         for language, ratio in (self.ratios or {}).items():
             if not isinstance(ratio, str) and not is_positive(ratio):
                 raise PairityError(
@@ -158,9 +157,13 @@ class Parity:
         self.check_copied(dev or ())
         if self.on == "train":
             return
-        if missing := [language for language in train if language not in ratios and language not in (dev or ())]:
+        if missing := [
+            language for language in train if language not in ratios and language not in (dev or ())
+        ]:
             raise PairityError(nothing_measures(missing, train, dev, left_out))
-        if len(ratios) < len(train) and (both := [language for language in ratios if language in (dev or ())]):
+        if len(ratios) < len(train) and (
+            both := [language for language in ratios if language in (dev or ())]
+        ):
             raise PairityError(
                 f"{quoted(both)} {has(both)} both dev text and a ratio: leave one of them out (or give every "
                 "language a ratio, and dev text is only recorded)."
@@ -168,7 +171,9 @@ class Parity:
 
     def check_copied(self, dev: Collection[str]) -> None:
         """Ratios that are lengths of dev lines need that dev text."""
-        copied = {language: ratio for language, ratio in (self.ratios or {}).items() if isinstance(ratio, str)}
+        copied = {
+            language: ratio for language, ratio in (self.ratios or {}).items() if isinstance(ratio, str)
+        }
         auto = [language for language, ratio in copied.items() if ratio == AUTO]
         if auto and not dev:
             raise PairityError(
@@ -231,17 +236,17 @@ def reference_of(dev: Collection[str]) -> str:
 def nothing_measures(
     missing: Sequence[str], train: Collection[str], dev: Collection[str] | None, left_out: Collection[str]
 ) -> str:
-    ratios = " ".join(f"{language}=..." for language in missing)
     if dev is None:
         return (
             f"there is nothing to measure {quoted(missing)} by: give parallel dev text (--dev), a ratio for each "
-            f"language (--ratio {ratios}), or on='train' (--on train) to go by train bytes alone."
+            f"language (--ratio {missing[0]}=...), or on='train' (--on train) to go by train bytes alone."
         )
     hint = hint_of_other_names(missing, left_out)
-    them, which = ("it", "a ratio") if len(missing) == 1 else ("them", "ratios")
+    one = len(missing) == 1
+    name, each, them = (missing[0], "it", "it") if one else ("after them", "each", "them")
     return (
         f"no dev text for {quoted(missing)}{hint}: train has {len(train)} languages, dev has {len(dev)} of them. Add "
-        f"dev text named {', '.join(missing)}, give {them} {which} with --ratio {ratios}, or leave {them} out with "
+        f"dev text named {name}, give {each} a ratio with --ratio {missing[0]}=..., or leave {them} out with "
         f"--skip {','.join(missing)}."
     )
 
@@ -265,6 +270,13 @@ def check_window(name: str, window: object) -> None:
 def check_alpha(alpha: object) -> None:
     if not is_positive(alpha):
         raise PairityError(f"alpha is {alpha}: it must be a positive number (the paper uses 2).")
+
+
+def refuse_lone_alpha(alpha: float) -> NoReturn:
+    raise PairityError(
+        f"alpha is {alpha}, but it limits nobody without a window: give window=100 (--window 100) as well, or leave "
+        "alpha (--alpha) out."
+    )
 
 
 def check_whole(name: str, value: object) -> int:

@@ -54,7 +54,8 @@ def train(
     `pretokenizer` is a name or a pattern (None: gpt4o, or that of the tokenizer that is continued).
     `skip` leaves languages out. `whole_characters` forbids tokens that join a part of a character with another.
     `reserved` adds special tokens for later, `pad_to` as many more as make the size a multiple (64, 128).
-    `progress`: None shows a bar on a terminal, False shows nothing, a function hears of every stage.
+    `progress`: None shows a bar on a terminal and writes a line every 30 seconds elsewhere, False shows nothing, a
+    function hears of every stage.
     `checkpoint` names a file that keeps the merges so far; with `resume` a killed run goes on from it. It stays
     when the run is done: remove it once the tokenizer is saved.
     `continue_from` keeps a tokenizer's tokens and ids, cuts text as it does, and learns further tokens; its size
