@@ -328,6 +328,25 @@ def test_judge_and_report(trained, tmp_path):
     assert tamil[:4] == ["tokenizer", "tam_Taml", "Tamil", f"{found.costs('ours')['tam_Taml']:.1f}"]
 
 
+def test_two_tokenizers_of_one_name(trained, tmp_path):
+    for words in (
+        ["eval", trained, trained, "--data", DEV],
+        ["report", "nowhere", "--tokenizer", f"a={trained}", f"a={DEV}"],
+    ):
+        done = pairity(*words, "-o", tmp_path / "out")
+        assert done.returncode == 1
+        assert "two tokenizers have the same name" in done.stderr
+        assert "first=TOKENIZER second=TOKENIZER" in done.stderr
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_the_price_of_a_token(trained):
+    refused = pairity("tax", trained, "--data", "nowhere", "--price", -2)
+    assert refused.returncode == 1
+    assert "the price of a million tokens is -2.0: give a number of 0 or more, such as 2.50" in refused.stderr
+    assert pairity("tax", trained, "--data", sample.FOLDER / "test", "--price", 0).returncode == 0
+
+
 def test_export(trained, tmp_path):
     done = pairity("export", trained, "--to", "merges", "-o", tmp_path / "m")
     assert done.returncode == 0, done.stderr

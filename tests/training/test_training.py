@@ -359,6 +359,19 @@ BAD = {
         {"method": Parity(ratios={"tel": 2.0, "deu": 3.0})},
         "'tel', 'deu' have both dev text and a ratio",
     ),
+    "special token in the text": (
+        {"special_tokens": ["<s>", "he"]},
+        r"'he' occurs in the train text of 'eng' \(23 times\), where it could be learned as an ordinary token.*"
+        r"Take it out of the text.*choose another name, such as one in <\|\.\.\.\|>\.$",
+    ),
+    "separator in the text": (
+        {
+            "corpus": {name: words | {"<|end|>": 2} for name, words in WORDS.items()},
+            "special_tokens": ["<|end|>"],
+        },
+        r"'<\|end\|>' occurs in the train text of 'eng' \(2 times\), 'deu' \(2 times\), 'tel' \(2 times\).*"
+        r"choose another name\.$",
+    ),
     "skip several": ({"skip": ["no", "eng", "nope"]}, "'no', 'nope' are to be skipped"),
     "ratio like nobody": (
         {"method": Parity(ratios={"tel": "nope"})},
