@@ -111,8 +111,8 @@ def never_served(texts: Texts, trace: Trace, retired: Mapping[str, int]) -> dict
             cause = too_cheap(language, texts, trace)
         else:
             cause = (
-                "others cost more at every merge, so there is nothing but what their merges gave. If that is not "
-                "meant, check that the dev text is in the same language and script as the train text."
+                "others cost more at every merge, so none was chosen from this train text. If that is not meant, check "
+                "that the dev text is in the same language and script."
             )
         found.setdefault(cause, []).append(language)
     return found
