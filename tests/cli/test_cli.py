@@ -187,6 +187,9 @@ def test_resume_of_a_finished_run_has_no_work(tmp_path):
         refused = pairity(*words, *other)
         assert refused.returncode == 1, other
         assert "already holds a tokenizer" in refused.stderr
+    (tmp_path / "t.checkpoint.parquet").write_bytes(b"of a run with --force that was killed")
+    assert "already holds a tokenizer" in pairity(*words, 5, *special).stderr
+    (tmp_path / "t.checkpoint.parquet").unlink()
     assert {path.name: path.stat().st_mtime_ns for path in (tmp_path / "t").iterdir()} == before
     assert pairity(*words, 5, *special, "--force").returncode == 0
 

@@ -21,6 +21,7 @@ from pairity.training.policy import Classical, Parity, Policy, refuse_lone_alpha
 from pairity.training.settings import Settings, make_settings
 from pairity.training.training import train
 
+CHECKPOINT = "checkpoint.parquet"
 GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP)
 
 
@@ -207,7 +208,7 @@ def train_command(
         )
         return
     with output_folder(output, OF_THE_FOLDER, what="a tokenizer", force=force):
-        checkpoint = inside_or_beside(output, "checkpoint.parquet")
+        checkpoint = inside_or_beside(output, CHECKPOINT)
         if checkpoint.exists() and not resume:
             print_notes(
                 [f"{checkpoint} is from an interrupted run; this run starts over (--resume continues it)"]
@@ -254,7 +255,7 @@ def refuse_idle(method: str, window: int | None, alpha: float) -> None:
 
 def is_finished(output: Path, settings: Settings) -> bool:
     """Whether a run with these settings has saved its tokenizer here: a job that a queue starts again has no work."""
-    if not (output / SETTINGS).exists():
+    if not (output / SETTINGS).exists() or inside_or_beside(output, CHECKPOINT).exists():
         return False
     try:
         found = Tokenizer.load(output)
