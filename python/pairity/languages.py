@@ -124,6 +124,19 @@ def other_names(code: str, available: Iterable[str]) -> list[str]:
     return [other for other in available if other != code and same_language(code, other)]
 
 
+def hint_of_other_names(codes: Iterable[str], available: Iterable[str]) -> str:
+    """What to put behind names that were not found, where they are there under other codes.
+
+    >>> hint_of_other_names(["fil_Latn", "eng_Latn"], ["tgl_Latn"])
+    ' (but tgl_Latn is the same language as fil_Latn)'
+    """
+    there = list(available)
+    hints = [
+        f"{other} is the same language as {code}" for code in codes for other in other_names(code, there)
+    ]
+    return f" (but {'; '.join(hints)})" if hints else ""
+
+
 def by_name(name: str) -> str | None:
     """The code of a language given by its English name, in upper or lower case; None when it is not known.
 

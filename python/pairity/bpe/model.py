@@ -35,6 +35,7 @@ TRACE_KINDS = {
     "count": NUMBERS,
     "vocab_size": NUMBERS,
     "cost": ("double", "float"),
+    "own_cost": ("double", "float"),
 }
 """Column of a trace, up to a colon -> what the name of its Arrow type begins with."""
 

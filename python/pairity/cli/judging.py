@@ -10,10 +10,9 @@ import click
 from pairity.cli.options import command, config, force, output, several
 from pairity.cli.outputs import output_file, output_folder
 from pairity.cli.printing import print_scores, print_tax, print_written
-from pairity.errors import PairityError
 from pairity.extras import load_extra
 from pairity.judging.evaluation import LeakWarning, evaluate
-from pairity.judging.opening import open_tokenizer, split_name
+from pairity.judging.opening import by_name, open_tokenizer, split_name
 from pairity.judging.scores import OF_THE_FOLDER
 from pairity.judging.tax import tax
 from pairity.progress import Progress
@@ -91,9 +90,7 @@ def eval_command(
     to choose the name that is shown.
     """
     with output_folder(output, OF_THE_FOLDER, what="scores", force=force):
-        opened = {tokenizer.name: tokenizer for tokenizer in map(open_tokenizer, tokenizers)}
-        if len(opened) < len(tokenizers):
-            raise PairityError("two tokenizers have the same name: write NAME=TOKENIZER.")
+        opened = by_name((one.name, one) for one in map(open_tokenizer, tokenizers))
         with Progress() as show, warnings.catch_warnings():
             warnings.simplefilter("ignore", LeakWarning)  # the scores carry it, and are printed with it
             show.stage("encoding", unit="texts")
@@ -159,7 +156,7 @@ def report_command(
         written = report(
             scores,
             output,
-            tokenizers=dict(map(name_and_spec, tokenizers)),
+            tokenizers=by_name(map(name_and_spec, tokenizers)),
             sentences=list(sentences) or None,
             figures_dir=figures,
             title=title,
@@ -192,8 +189,6 @@ def name_and_spec(text: str) -> tuple[str, str]:
 @reference_option
 def tax_command(tokenizers: Sequence[str], data: Sequence[str], price: float, reference: str) -> None:
     """Show what the same content costs in each language."""
-    if price <= 0:
-        raise PairityError(f"--price is {price}: give the price of a million tokens, such as 2.50.")
     table = tax(list(tokenizers), price, data=list(data), reference=reference)
     click.echo(
         f"the price of content that takes a million tokens in {reference}, at {price:.2f} per million tokens"

@@ -13,6 +13,7 @@ from pairity.errors import PairityError
 from pairity.formats import exporting
 from pairity.tokenizer import inspection
 from pairity.tokenizer.tokenizer import Tokenizer
+from pairity.training.run import run_of
 
 tokenizer_argument = click.argument("tokenizer", type=click.Path(path_type=Path))
 
@@ -91,7 +92,7 @@ def inspect_command(tokenizer: Path, tokens: Path | None, counts: str | None, fo
     if record:
         click.echo()
         print_training(found)
-    print_warnings(record.get("warnings", []))
+    print_warnings(run_of(record).warnings)
 
 
 @command(

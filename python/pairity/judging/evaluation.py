@@ -13,17 +13,17 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from pairity.errors import PairityError, PairityWarning
+from pairity.errors import PairityError, PairityWarning, quoted
 from pairity.judging.measurement import Encoded, Judged, encode, text_digest
 from pairity.judging.metrics import FAMILIES, METRICS
 from pairity.judging.metrics.bootstrap import Bootstrap
 from pairity.judging.metrics.gold import MorphWord, read_morph
 from pairity.judging.metrics.units import count_units
-from pairity.judging.opening import open_tokenizer
+from pairity.judging.opening import by_name, open_tokenizer
 from pairity.judging.protocol import TokenizerLike
 from pairity.judging.scores import LEAK, Scores
 from pairity.judging.tabulation import difference_table, group_table, score_table
-from pairity.languages import other_names
+from pairity.languages import hint_of_other_names, other_names
 from pairity.text.inputs import TextInput
 from pairity.text.parallel import check_parallel
 from pairity.text.reading import read_texts
@@ -150,13 +150,9 @@ def open_all(tokenizers: Any, threads: int | None) -> dict[str, TokenizerLike]:
         }
     else:
         several = isinstance(tokenizers, list | tuple)
-        each = [open_tokenizer(spec, threads=threads) for spec in (tokenizers if several else [tokenizers])]
-        opened = {tokenizer.name: tokenizer for tokenizer in each}
-        if len(opened) < len(each):
-            names = ", ".join(tokenizer.name for tokenizer in each)
-            raise PairityError(
-                f"two tokenizers have the same name ({names}). Name them: first=SPEC second=SPEC."
-            )
+        specs = tokenizers if several else [tokenizers]
+        each = [open_tokenizer(spec, threads=threads) for spec in specs]
+        opened = by_name((tokenizer.name, tokenizer) for tokenizer in each)
     if not opened:
         raise PairityError("there is no tokenizer to evaluate: give at least one.")
     return opened
@@ -233,15 +229,8 @@ def read_lines(source: Any, languages: Sequence[str] | None = None) -> dict[str,
     available = [part.language for part in resolve(source).inputs if isinstance(part, TextInput)]
     missing = [code for code in languages if code not in available]
     if missing:
-        hints = [
-            f"{other} is the same language as {code}"
-            for code in missing
-            for other in other_names(code, available)
-        ]
-        hint = f" (but {'; '.join(hints)})" if hints else ""
-        raise PairityError(
-            f"no text for {', '.join(map(repr, missing))}{hint}. Add it to the data, or leave it out."
-        )
+        hint = hint_of_other_names(missing, available)
+        raise PairityError(f"no text for {quoted(missing)}{hint}. Add it to the data, or leave it out.")
     if isinstance(source, Mapping):
         source = {code: source[code] for code in languages}
     texts = read_texts(source, languages=languages)
