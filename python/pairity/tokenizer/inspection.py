@@ -16,7 +16,7 @@ from pairity.files.writing import write_file
 from pairity.threads import thread_count
 
 
-def text_of(token: bytes) -> str | None:
+def token_text(token: bytes) -> str | None:
     """The characters of a token; None if it holds a part of one."""
     try:
         return token.decode()
@@ -40,7 +40,7 @@ def table(model: BpeModel, counts: Mapping[str, LanguageCounts] | None = None) -
     columns = {
         "id": pa.array(ids, pa.int64()),
         "bytes": pa.array([model.tokens[i] for i in ids], pa.binary()),
-        "text": pa.array([text_of(model.tokens[i]) for i in ids], pa.string()),
+        "text": pa.array([token_text(model.tokens[i]) for i in ids], pa.string()),
         "kind": pa.array(kinds, pa.string()),
         "step": steps,
     }
