@@ -90,7 +90,7 @@ def print_neighbours(text: InText) -> None:
     if not text.neighbours:
         click.echo("\nnearest languages: none in this text shares a token with a letter in it")
         return
-    click.echo("\nnearest languages, by the tokens with a letter that both use, of those that either uses:")
+    click.echo("\nnearest languages, by tokens with a letter that both use, of those either uses:")
     rows = [
         [one.language, facts(one.language).name, percent(one.overlap, 1), f"{one.shared:,}"]
         for one in text.neighbours
