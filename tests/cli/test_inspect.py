@@ -32,7 +32,10 @@ def test_a_language_is_shown_with_its_numbers(trained, tmp_path):
 def test_several_languages_and_the_sample_where_no_text_is_given(trained):
     done = pairity("inspect", trained, "--language", "tam_Taml,deu_Latn")
     assert done.returncode == 0, done.stderr
-    assert [line.split()[0] for line in done.stdout.splitlines() if "resource)" in line] == ["tam_Taml", "deu_Latn"]
+    assert [line.split()[0] for line in done.stdout.splitlines() if "resource)" in line] == [
+        "tam_Taml",
+        "deu_Latn",
+    ]
     assert done.stdout.count("40 lines of the embedded sample") == 2
 
 

@@ -25,7 +25,9 @@ FEW = {code: TEST[code] for code in ("eng_Latn", "deu_Latn", "tam_Taml", "jpn_Jp
 @cache
 def trained() -> Tokenizer:
     dev = {code: lines for code, lines in sample.read("dev").items() if code in FEW}
-    return pairity.train(dev, dev=dev, vocab_size=700, method=pairity.Parity(global_merges=100), progress=False)
+    return pairity.train(
+        dev, dev=dev, vocab_size=700, method=pairity.Parity(global_merges=100), progress=False
+    )
 
 
 @pytest.mark.parametrize("code", list(FEW))
@@ -166,7 +168,11 @@ def test_counts_give_what_their_text_gives(tmp_path) -> None:  # type: ignore[no
         ("Tamil", None, "'Tamil' is neither in the training nor the embedded sample. Did you mean tam_Taml?"),
         ("tam-taml", FEW, "'tam-taml' is not in the text given. Did you mean tam_Taml?"),
         ("fil_Latn", {"tgl_Latn": ["a b"]}, "Did you mean tgl_Latn?"),
-        ("zzz_Qqqq", FEW, "There are deu_Latn, eng_Latn, jpn_Jpan, tam_Taml. Or give its text: zzz_Qqqq=PATH"),
+        (
+            "zzz_Qqqq",
+            FEW,
+            "There are deu_Latn, eng_Latn, jpn_Jpan, tam_Taml. Or give its text: zzz_Qqqq=PATH",
+        ),
         ("tam_Taml", pairity.Counts.from_dicts({"tam_Taml": {"a": 1}}, pretokenizer="gpt2"), "was made with"),
         ("tam_Taml", {"tam_Taml": [""]}, "tam_Taml"),
     ],
@@ -184,10 +190,19 @@ def test_no_language_and_the_same_language_twice() -> None:
 
 
 def test_records_made_by_hand_do_not_break_it() -> None:
-    for record in ({"languages": 5}, {"languages": {"tam_Taml": None}, "method": 1, "merges": "x"}, {"languages": []}):
+    for record in (
+        {"languages": 5},
+        {"languages": {"tam_Taml": None}, "method": 1, "merges": "x"},
+        {"languages": []},
+    ):
         odd = Tokenizer.from_model(dataclasses.replace(small(merges=300).model, record=record))
         assert inspect_language(odd, "tam_Taml").text is not None
 
 
 def test_tokens_are_spelled_in_one_line() -> None:
-    assert [spelled(token) for token in (b" a", b"\n", "é".encode(), b"\xe0\xae")] == ["␣a", "\\n", "é", "<E0 AE>"]
+    assert [spelled(token) for token in (b" a", b"\n", "é".encode(), b"\xe0\xae")] == [
+        "␣a",
+        "\\n",
+        "é",
+        "<E0 AE>",
+    ]

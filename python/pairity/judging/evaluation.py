@@ -253,7 +253,9 @@ def read_lines(source: Any, languages: Sequence[str] | None = None) -> dict[str,
             for other in other_names(code, available)
         ]
         near = [other for code in missing for other in meant(code, available)]
-        hint = f" (but {'; '.join(hints)})" if hints else f" (did you mean {' or '.join(near)}?)" if near else ""
+        hint = (
+            f" (but {'; '.join(hints)})" if hints else f" (did you mean {' or '.join(near)}?)" if near else ""
+        )
         raise PairityError(
             f"no text for {', '.join(map(repr, missing))}{hint}. Add it to the data, or leave it out."
         )

@@ -115,14 +115,10 @@ def look_at(
         used[language] = types[with_letter[types]]
         if language in languages:
             found[language] = in_text(whole, text, ids, lengths, source)
-    return {
-        language: replace(one, neighbours=neighbours(language, used)) for language, one in found.items()
-    }
+    return {language: replace(one, neighbours=neighbours(language, used)) for language, one in found.items()}
 
 
-def in_text(
-    model: BpeModel, text: LanguageCounts, ids: Integers, lengths: Integers, source: str
-) -> InText:
+def in_text(model: BpeModel, text: LanguageCounts, ids: Integers, lengths: Integers, source: str) -> InText:
     starts = np.concatenate([[0], np.cumsum(lengths)])
     extra = (lengths - 1).astype(np.float64) * text.counts
     costliest = [int(i) for i in np.argsort(-extra, kind="stable")[:MOST] if extra[i] > 0]

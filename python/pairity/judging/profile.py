@@ -3,7 +3,8 @@
     about = inspect_language("tokenizer/", "tam_Taml", "devtest/")
     about.text.cost, about.text.floor, about.text.words[0].shown; about.training.served
 
-What is not known stays out and `notes` say why: an imported tokenizer has no trace, and without text there are no words.
+What is not known stays out, and `notes` say why: an imported tokenizer has no trace, and without text there are no
+words.
 """
 
 from __future__ import annotations
@@ -140,14 +141,16 @@ def sample_of(tokenizer: Tokenizer, languages: Iterable[str]) -> Mapping[str, An
 def read_counts(tokenizer: Tokenizer, data: Any, progress: BytesListener | None) -> Counts:
     """Text or counts, as counts that are cut as the tokenizer cuts."""
     cut = tokenizer.model.cut
-    if not isinstance(data, Counts):
+    if isinstance(data, Counts):
+        counts = data
+    else:
         found = resolve(data)
         files = [part.data for part in found.inputs if isinstance(part, CountsInput)]
         if len(files) < len(found.inputs) or not all(isinstance(file, Path) for file in files):
             return count(found, pretokenizer=cut, progress=progress)
-        data = Counts.load(files)  # of whatever split
-    check_same("the counts", data.pretokenization, cut, data.split, data.split)
-    return data
+        counts = Counts.load(files)  # of whatever split
+    check_same("the counts", counts.pretokenization, cut, counts.split, counts.split)
+    return counts
 
 
 def check_known(languages: Sequence[str], known: Iterable[str], where: str) -> None:
@@ -170,7 +173,11 @@ def trained_languages(tokenizer: Tokenizer) -> tuple[list[str], Trace | None, li
     told = list(mapping(tokenizer.record.get("languages")))
     if tokenizer.trace is None:
         missing = "trace" if told else "record and no trace"
-        return told, None, [f"the tokenizer has no {missing} of its training: who was served when is not known"]
+        return (
+            told,
+            None,
+            [f"the tokenizer has no {missing} of its training: who was served when is not known"],
+        )
     try:
         trace = Trace.from_table(tokenizer.trace)
     except PairityError as error:
@@ -281,7 +288,5 @@ def text_rows(text: InText | None) -> list[dict[str, Any]]:
     for rank, one in enumerate(text.cut, 1):
         rows.append(row("split_character", one.cut, "times", rank=rank, item=one.character, count=one.count))
     for rank, near in enumerate(text.neighbours, 1):
-        rows.append(
-            row("neighbour", near.overlap, "share", rank=rank, item=near.language, count=near.shared)
-        )
+        rows.append(row("neighbour", near.overlap, "share", rank=rank, item=near.language, count=near.shared))
     return [one for one in rows if one["value"] is not None]

@@ -181,7 +181,7 @@ class Scores:
         failures = {shown[name]: one for name, one in self.meta.get("failures", {}).items() if name in shown}
         meta = {
             "tokenizers": {shown[name]: self.about(name) for name in shown},
-            "baseline": shown.get(self.meta.get("baseline")),
+            "baseline": shown.get(str(self.meta.get("baseline"))),
             "failures": failures,
         }
         return Scores(

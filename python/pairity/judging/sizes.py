@@ -96,6 +96,13 @@ def cuts_of(name: str, tokenizer: TokenizerLike, sizes: Sequence[int]) -> dict[i
         raise CannotCutError(str(error).removesuffix(".")) from None
 
 
+def cut_to(tokenizer: TokenizerLike, size: int | None) -> TokenizerLike:
+    """At the size at which it was judged."""
+    if size is None or not isinstance(tokenizer, PairityTokenizer) or size >= tokenizer.vocab_size:
+        return tokenizer
+    return tokenizer.truncated(size, tokenizer.name)
+
+
 def add(made: Sized, name: str, tokenizer: TokenizerLike) -> None:
     if name in made.tokenizers:
         raise PairityError(f"two tokenizers have the same name, {name}. Name them: first=SPEC second=SPEC.")
