@@ -8,6 +8,7 @@ import pytest
 from rich.cells import cell_len
 
 from pairity import Tokenizer, sample
+from pairity.cli.profiles import CUT, fitted
 from pairity.judging.profile import inspect_language
 from program import pairity, terminal_output
 
@@ -24,7 +25,7 @@ def test_a_language_is_shown_with_its_numbers(trained, tmp_path):
     assert shown["floor"].startswith(f"{about.text.floor:.2f} pre-tokens per line")
     assert shown["merges served"].startswith(f"{about.training.served:,} of {about.training.merges:,}")
     assert shown["measured on"] == "40 lines of the text given"
-    assert about.text.words[0].shown in done.stdout
+    assert fitted(about.text.words[0].shown, CUT) in done.stdout
     rows = pq.read_table(table).to_pylist()
     assert [row["value"] for row in rows if row["what"] == "cost"] == [about.text.cost]
 

@@ -204,5 +204,5 @@ def test_tokens_are_spelled_in_one_line() -> None:
         "␣a",
         "\\n",
         "é",
-        "<E0 AE>",
+        "<E0AE>",
     ]

@@ -1,6 +1,7 @@
 """One language under one tokenizer, as a person reads it."""
 
 import click
+from rich.cells import cell_len
 
 from pairity.cli.printing import print_notes, print_table
 from pairity.judging.in_text import InText, spelled
@@ -11,6 +12,8 @@ from pairity.reporting.numbers import percent, write
 
 LABEL = 17
 """Columns for what stands before a value."""
+WORD, CUT = 18, 28
+"""Columns for a word and for its tokens, so that all of it fits into 80. The table has them whole."""
 
 
 def print_profile(profile: Profile) -> None:
@@ -73,10 +76,26 @@ def print_words(text: InText) -> None:
         click.echo(" none: every pre-token is one token")
         return
     rows = [
-        [f"{word.extra:,}", percent(word.extra / text.extra, 1), f"{word.count:,}", word.shown]
+        [
+            f"{word.extra:,}",
+            percent(word.extra / text.extra, 1),
+            f"{word.count:,}",
+            str(len(word.tokens)),
+            fitted(spelled(word.pretoken), WORD),
+            fitted(word.shown, CUT),
+        ]
         for word in text.words
     ]
-    print_table(["extra", "of all", "count", "tokens"], rows, numbers=range(3))
+    print_table(["extra", "of all", "count", "tokens", "word", "cut"], rows, numbers=range(4))
+
+
+def fitted(text: str, columns: int) -> str:
+    """Cut where it is too wide; letters may take two columns or none."""
+    if cell_len(text) <= columns:
+        return text
+    while cell_len(text) >= columns:
+        text = text[:-1]
+    return f"{text}…"
 
 
 def print_cut_characters(text: InText) -> None:

@@ -38,7 +38,7 @@ class Word:
 
     @property
     def shown(self) -> str:
-        """Its tokens, parts of characters as bytes: "ta|mil", "<E0 AE>|<B4>"."""
+        """Its tokens, parts of characters as bytes: "ta|mil", "<E0AE>|<B4>"."""
         return "|".join(map(spelled, self.tokens))
 
 
@@ -191,10 +191,10 @@ def neighbours(language: str, used: Mapping[str, Integers]) -> tuple[Neighbour, 
 
 
 def spelled(token: bytes) -> str:
-    """A token to be read in one line: its text, a space as ␣, and bytes that are no whole character as <E0 AE>."""
+    """A token to be read in one line: its text, a space as ␣, and bytes that are no whole character as <E0AE>."""
     text = token_text(token)
     if text is None:
-        return f"<{token.hex(' ').upper()}>"
+        return f"<{token.hex().upper()}>"
     return "".join(
         "␣" if letter == " " else letter if letter.isprintable() else repr(letter)[1:-1] for letter in text
     )
