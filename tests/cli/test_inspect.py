@@ -73,7 +73,7 @@ def test_an_imported_tokenizer_says_what_it_does_not_know(trained, tmp_path):
     ("words", "message"),
     [
         (["--language", "Tamil"], "Did you mean tam_Taml?"),
-        (["--language", "qqq_Latn"], "'qqq_Latn' is neither in the training nor the embedded sample"),
+        (["--language", "qqq_Latn"], "'qqq_Latn' is neither in the training nor in the embedded sample"),
         (["--language", "tam_Taml", "--data", "EMPTY"], "EMPTY"),
         (["--language", "tam_Taml", "--data", "tam_Taml=none.txt"], "no such file"),
         (["--language", "tam_Taml", "--table", "out.txt"], "a table is written as .parquet or .csv"),

@@ -165,7 +165,11 @@ def test_counts_give_what_their_text_gives(tmp_path) -> None:  # type: ignore[no
 @pytest.mark.parametrize(
     ("code", "data", "message"),
     [
-        ("Tamil", None, "'Tamil' is neither in the training nor the embedded sample. Did you mean tam_Taml?"),
+        (
+            "Tamil",
+            None,
+            "'Tamil' is neither in the training nor in the embedded sample. Did you mean tam_Taml?",
+        ),
         ("tam-taml", FEW, "'tam-taml' is not in the text given. Did you mean tam_Taml?"),
         ("fil_Latn", {"tgl_Latn": ["a b"]}, "Did you mean tgl_Latn?"),
         (

@@ -110,12 +110,12 @@ def inspect_languages(
     found = tokenizer if isinstance(tokenizer, Tokenizer) else Tokenizer.load(tokenizer)
     trained, trace, notes = trained_languages(found)
     if data is None:
+        known = {*trained, *sample.languages()}
+        check_known(languages, known, "neither in the training nor in the embedded sample")
         texts, source = sample_of(found, languages), "the embedded sample"
-        check_known(languages, {*trained, *sample.languages()}, "the training nor the embedded sample")
     else:
-        texts = read_counts(found, data, progress)
-        source = "the text given"
-        check_known(languages, texts, "the text given")
+        texts, source = read_counts(found, data, progress), "the text given"
+        check_known(languages, texts, "not in the text given")
     looks = look_at(found.model, texts, languages, source) if texts else {}
     return [
         Profile(
@@ -161,8 +161,7 @@ def check_known(languages: Sequence[str], known: Iterable[str], where: str) -> N
         if language not in names:
             near = meant(language, names)
             hint = f"Did you mean {' or '.join(near)}?" if near else f"There are {listed(names)}."
-            neither = "neither in " if " nor " in where else "not in "
-            raise PairityError(f"{language!r} is {neither}{where}. {hint} Or give its text: {language}=PATH.")
+            raise PairityError(f"{language!r} is {where}. {hint} Or give its text: {language}=PATH.")
 
 
 # ---------------------------------------------------------------------- what training says

@@ -7,9 +7,11 @@ Cutting is exact, since training at a smaller size would have learned the same m
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from pairity.errors import PairityError, listed
 from pairity.judging.own import PairityTokenizer
@@ -50,17 +52,8 @@ def at_sizes(tokenizers: Mapping[str, TokenizerLike], sizes: Sequence[int] | Non
     wanted = checked_sizes(sizes)
     made = Sized({})
     for name, tokenizer in tokenizers.items():
-        try:
-            cut = cuts_of(name, tokenizer, wanted)
-        except CannotCutError as error:
-            cut, why = {}, str(error)
-        else:
-            larger = [size for size in wanted if size > tokenizer.vocab_size]
-            why = f"without {listed(f'{size:,}' for size in larger)}: it has {tokenizer.vocab_size:,} tokens"
-            if not larger:
-                why = ""
-        if why:
-            made.notes.append(f"{name} is evaluated {why}" if cut else f"{name} is evaluated as it is: {why}")
+        cut, note = cuts_of(name, tokenizer, wanted)
+        made.notes.extend([note] if note else [])
         for size, smaller in cut.items():
             made.families[f"{name}@{size}"], made.sizes[f"{name}@{size}"] = name, size
             add(made, f"{name}@{size}", smaller)
@@ -75,25 +68,31 @@ def at_sizes(tokenizers: Mapping[str, TokenizerLike], sizes: Sequence[int] | Non
     return made
 
 
-class CannotCutError(PairityError):
-    """A tokenizer that has one size only."""
-
-
-def cuts_of(name: str, tokenizer: TokenizerLike, sizes: Sequence[int]) -> dict[int, TokenizerLike]:
+def cuts_of(
+    name: str, tokenizer: TokenizerLike, sizes: Sequence[int]
+) -> tuple[dict[int, PairityTokenizer], str]:
+    """A tokenizer at the sizes that it can be cut to, and what is to be said of the others."""
+    as_it_is = f"{name} is evaluated as it is: "
     if not isinstance(tokenizer, PairityTokenizer):
-        raise CannotCutError("only pairity's own tokenizers can be cut to a size")
+        return {}, f"{as_it_is}only pairity's own tokenizers can be cut to a size"
     if sizes[0] < tokenizer.smallest_size:
         raise PairityError(
             f"{name} cannot be cut to {sizes[0]:,} tokens: the bytes and its special tokens are "
             f"{tokenizer.smallest_size:,}. Leave that size out."
         )
-    fitting = [size for size in sizes if size <= tokenizer.vocab_size]
-    if not fitting:
-        raise CannotCutError(f"it has {tokenizer.vocab_size:,} tokens")
+    larger = [f"{size:,}" for size in sizes if size > tokenizer.vocab_size]
     try:
-        return {size: tokenizer.truncated(size, f"{name}@{size}") for size in fitting}
+        cut = {
+            size: tokenizer.truncated(size, f"{name}@{size}")
+            for size in sizes
+            if size <= tokenizer.vocab_size
+        }
     except PairityError as error:  # an imported table, whose ids are not in the order of its merges
-        raise CannotCutError(str(error).removesuffix(".")) from None
+        return {}, f"{as_it_is}{str(error).removesuffix('.')}"
+    has = f"it has {tokenizer.vocab_size:,} tokens"
+    if not cut:
+        return {}, f"{as_it_is}{has}"
+    return cut, f"{name} is evaluated without {listed(larger)}: {has}" if larger else ""
 
 
 def cut_to(tokenizer: TokenizerLike, size: int | None) -> TokenizerLike:
@@ -111,12 +110,12 @@ def add(made: Sized, name: str, tokenizer: TokenizerLike) -> None:
 
 def checked_sizes(sizes: Any) -> list[int]:
     """In ascending order."""
-    given = list(sizes) if isinstance(sizes, list | tuple | range) else [sizes]
+    given = list(sizes) if isinstance(sizes, Iterable) and not isinstance(sizes, str) else [sizes]
     if not given:
         raise PairityError("sizes is empty: give vocabulary sizes, such as 8000,16000,32000.")
     for size in given:
-        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+        if not isinstance(size, int | np.integer) or isinstance(size, bool) or size < 1:
             raise PairityError(f"{size!r} is not a vocabulary size: give whole numbers, such as 8000,16000.")
         if given.count(size) > 1:
             raise PairityError(f"the size {size} is given twice: name it once.")
-    return sorted(given)
+    return sorted(map(int, given))
