@@ -12,6 +12,7 @@ looking up facts and pointing out a likely mistake; no code is ever renamed sile
 from __future__ import annotations
 
 import csv
+import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
@@ -144,6 +145,24 @@ def by_name(name: str) -> str | None:
     ('hye_Armn', None)
     """
     return codes_by_name().get(name.casefold())
+
+
+def meant(code: str, available: Iterable[str]) -> list[str]:
+    """Codes in `available` that a user may have meant: the same language by another name or in another spelling,
+    and where there is none, those that are spelled alike.
+
+    >>> [meant(code, ["eng_Latn", "tam_Taml"]) for code in ("Tamil", "tam", "TAM-taml", "tam_Tmil", "xyz")]
+    [['tam_Taml'], ['tam_Taml'], ['tam_Taml'], ['tam_Taml'], []]
+    """
+    codes = [other for other in available if other != code]
+    plain = code.replace("-", "_").casefold()
+    named = by_name(code) or code
+    same = [
+        other
+        for other in codes
+        if same_language(named, other) or plain in (other.casefold(), other.partition("_")[0].casefold())
+    ]
+    return same or difflib.get_close_matches(code, codes, n=3)
 
 
 def all_languages() -> list[Language]:

@@ -314,7 +314,7 @@ def test_judge_and_report(trained, tmp_path):
     assert done.returncode == 0, done.stderr
     found = Scores.load(scores)
     gini = found.interval("ours", "gini")
-    assert f"ours {gini.value:.4f} {gini.low:.4f}-{gini.high:.4f} " in " ".join(done.stdout.split())
+    assert f"ours {gini.value:.4f} {gini.low:.4f} to {gini.high:.4f} " in " ".join(done.stdout.split())
     page = tmp_path / "page.html"
     done = pairity(
         "report", scores, "-o", page, "--tokenizer", f"ours={trained}", "--sentences", sample.FOLDER / "test"
@@ -368,3 +368,20 @@ def test_export(trained, tmp_path):
     assert refused.returncode == 1
     assert "chat.jinja is not a Jinja template" in refused.stderr
     assert not (tmp_path / "s").exists()
+
+
+def test_one_run_judges_many_sizes(trained, tmp_path):
+    folder, data = tmp_path / "scores", sample.FOLDER / "test"
+    done = pairity(
+        "eval", f"ours={trained}", "--data", data, "--sizes", "400,900", "--resamples", 5, "-o", folder
+    )
+    assert done.returncode == 0, done.stderr
+    rows = {words[0]: words[1] for line in done.stdout.splitlines() if len(words := line.split()) > 4}
+    scores = Scores.load(folder)
+    for name in ("ours@400", "ours@900"):
+        assert rows[name] == f"{scores.value(name, 'gini'):.4f}"
+    for sizes, message in (("400,8k", "--sizes has '8k'"), ("400,400", "given twice"), ("100", "are 257")):
+        wrong = pairity("eval", trained, "--data", data, "--sizes", sizes, "-o", tmp_path / "wrong")
+        assert wrong.returncode == 1
+        assert message in wrong.stderr
+        assert not (tmp_path / "wrong").exists()

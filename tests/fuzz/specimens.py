@@ -96,7 +96,12 @@ def make(folder: Path) -> list[Specimen]:
         Specimen(
             "tokenizer folder",
             files_in(folder / "tokenizer"),
-            {"load": load, "inspect": command("inspect", "."), "encode": command("encode", ".")},
+            {
+                "load": load,
+                "inspect": command("inspect", "."),
+                "inspect language": command("inspect", ".", "--language", "ben_Beng"),
+                "encode": command("encode", "."),
+            },
             protected=("tokenizer.json", "trace.parquet", "pairity.json"),
             manifest="pairity.json",
             trusting=("inspect",),

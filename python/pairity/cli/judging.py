@@ -35,6 +35,7 @@ reference_option = click.option(
     pairity eval parity=tokenizer/ gpt-4o=tiktoken:o200k_base --data devtest/ -o scores/
     pairity eval ours=tokenizer/ llama=llama/tokenizer.json --data devtest/ --baseline llama -o scores/
     pairity eval tokenizer/ --data devtest/ --language eng_Latn,tam_Taml --metric fairness -o scores/
+    pairity eval parity=tokenizer/ classical=classical/ --data devtest/ --sizes 8000,16000,32000 -o scores/
     """,
 )
 @tokenizers_argument
@@ -55,6 +56,12 @@ reference_option = click.option(
 )
 @click.option(
     "--baseline", metavar="NAME", help="Measure changes against this tokenizer. Default: the last one given."
+)
+@several(
+    "--sizes",
+    commas=True,
+    metavar="SIZE...",
+    help="Evaluate pairity's tokenizers at each of these vocabulary sizes, cut from the one that was trained.",
 )
 @reference_option
 @click.option(
@@ -77,6 +84,7 @@ def eval_command(
     languages: Sequence[str],
     metrics: Sequence[str],
     baseline: str | None,
+    sizes: Sequence[str],
     reference: str,
     morph: Path | None,
     resamples: int,
@@ -100,6 +108,7 @@ def eval_command(
                 languages=list(languages) or None,
                 metrics=list(metrics) or None,
                 baseline=baseline or (list(opened)[-1] if len(opened) > 1 else None),
+                sizes=[whole_number(size) for size in sizes] or None,
                 reference=reference,
                 morph=morph,
                 resamples=resamples,
@@ -110,6 +119,15 @@ def eval_command(
     print_scores(scores)
     click.echo()
     print_written(f"{output}/", then=f"for a page: pairity report {output} -o report.html")
+
+
+def whole_number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise PairityError(
+            f"--sizes has {text!r}: give vocabulary sizes as numbers, such as 8000,16000,32000."
+        ) from None
 
 
 @command(

@@ -14,6 +14,7 @@ from pairity.counts.counts import Counts
 from pairity.judging.metrics import gini
 from pairity.judging.scores import Scores
 from pairity.languages import language as facts
+from pairity.reporting.numbers import Form, write, write_interval
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.run import LanguageOfRun, run_of
 
@@ -88,7 +89,7 @@ def print_languages(languages: Sequence[LanguageOfRun], unit: str) -> None:
             one.name,
             whole(one.train_bytes),
             whole(one.served),
-            rounded(one.cost, 2),
+            write("cost", one.cost),
             ", ".join([*line_equivalent(one), *one.states]),
         ]
         for one in languages
@@ -112,11 +113,11 @@ def print_scores(scores: Scores) -> None:
         rows.append(
             [
                 row.tokenizer,
-                rounded(found.value if found else None, 4),
-                f"{found.low:.4f}-{found.high:.4f}" if found and found.low is not None else "-",
-                rounded(row.compression_rate, 4),
-                rounded(row.worst_best, 2),
-                row.worst_language or "-",
+                write("gini", found.value if found else None),
+                write_interval("gini", found.low, found.high) if found else "",
+                write("compression_rate_line", row.compression_rate),
+                write("worst_best", row.worst_best),
+                row.worst_language or "",
             ]
         )
     header = ["tokenizer", "Gini", "95% interval", "lines/token", "worst/best", "worst language"]
@@ -128,16 +129,12 @@ def whole(value: int | None) -> str:
     return "-" if value is None else f"{value:,}"
 
 
-def rounded(value: float | None, digits: int) -> str:
-    return "-" if value is None else f"{value:.{digits}f}"
-
-
 def print_costs(scores: Scores) -> None:
     """Tokens per line of every language under every tokenizer, the most expensive first."""
     costs = {name: scores.costs(name) for name in scores.tokenizers}
     baseline = costs[scores.tokenizers[0]]
     rows = [
-        [f"{code}  {facts(code).name}", *(f"{costs[name][code]:.1f}" for name in costs)]
+        [f"{code}  {facts(code).name}", *(write("cost", costs[name][code]) for name in costs)]
         for code in sorted(baseline, key=lambda code: -baseline[code])
     ]
     print_table(["tokens per line", *costs], rows, numbers=range(1, 1 + len(costs)))
@@ -149,10 +146,10 @@ def print_tax(rows: Iterable[Mapping[str, Any]]) -> None:
             row["tokenizer"],
             row["language"],
             row["name"],
-            f"{row['tokens_per_line']:.1f}",
-            f"{row['premium']:.2f}x",
-            f"{row['price']:.2f}",
-            f"{row['extra']:+.2f}",
+            write("cost", row["tokens_per_line"]),
+            f"{write('premium', row['premium'])}x",
+            Form(2).write(row["price"]),
+            Form(2, signed=True).write(row["extra"]),
         ]
         for row in sorted(rows, key=lambda row: (row["tokenizer"], -row["price"]))
     ]
