@@ -10,6 +10,7 @@ import click
 from pairity.cli.options import command, config, force, output, several
 from pairity.cli.outputs import output_file, output_folder
 from pairity.cli.printing import print_scores, print_tax, print_written
+from pairity.errors import PairityError
 from pairity.extras import load_extra
 from pairity.judging.evaluation import LeakWarning, evaluate
 from pairity.judging.opening import by_name, open_tokenizer, split_name
