@@ -6,8 +6,10 @@ the reason: a tokenizer that gives other ids without a word is worse than none.
 
 import json
 import os
+import tempfile
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +19,18 @@ import numpy.typing as npt
 from pairity import _core
 from pairity.bpe.alphabet import to_bytes, to_text
 from pairity.bpe.model import BpeModel
+from pairity.bpe.wrapping import Wrapping
 from pairity.errors import PairityError, PairityWarning, listed
+from pairity.formats import post_processor
 from pairity.formats.json_files import of_type, read_json
 from pairity.formats.oniguruma import for_oniguruma, from_oniguruma
+from pairity.formats.tokenizer_config import Config, read_config
 from pairity.text.pretokenizers import Pretokenization, is_preset
 
 FLAGS = ("single_word", "lstrip", "rstrip")
+SPECIAL = {**dict.fromkeys(FLAGS, False), "normalized": False, "special": True}
+"""The flags of a special token of ours."""
+BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 
 
 def vocab(model: BpeModel) -> dict[str, int]:
@@ -69,30 +77,25 @@ def write(model: BpeModel) -> dict[str, Any]:
             PairityWarning,
             stacklevel=2,
         )
-    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
-    pre_tokenizer: dict[str, Any] = byte_level
+    wrapping = model.wrapping
+    pre_tokenizer: dict[str, Any] = BYTE_LEVEL
     if model.cut.pattern is not None:
         regex = {"Regex": for_oniguruma(model.cut.pattern)}
         split = {"type": "Split", "pattern": regex, "behavior": "Isolated", "invert": False}
-        pre_tokenizer = {"type": "Sequence", "pretokenizers": [split, byte_level]}
+        pre_tokenizer = {"type": "Sequence", "pretokenizers": [split, BYTE_LEVEL]}
     return {
         "version": "1.0",
-        "truncation": None,
-        "padding": None,
+        "truncation": wrapping.truncation,
+        "padding": wrapping.padding,
         "added_tokens": [
-            {
-                "id": token_id,
-                "content": name,
-                **dict.fromkeys(FLAGS, False),
-                "normalized": False,
-                "special": True,
-            }
+            {"id": token_id, "content": name, **SPECIAL, **wrapping.flags.get(name, {})}
             for name, token_id in sorted(last_first(model.special_tokens).items(), key=lambda item: item[1])
         ],
         "normalizer": {"type": "NFC"} if model.cut.normalize == "nfc" else None,
         "pre_tokenizer": pre_tokenizer,
-        "post_processor": None,
-        "decoder": byte_level,
+        "post_processor": wrapping.post_processor
+        or post_processor.of_roles(model.roles, model.special_tokens),
+        "decoder": wrapping.decoder or BYTE_LEVEL,
         "model": {
             "type": "BPE",
             "dropout": None,
@@ -116,14 +119,22 @@ def to_huggingface(model: BpeModel) -> Any:
 
 
 def read_from(source: Any, *, allow_holes: bool = False) -> BpeModel:
-    """From a tokenizer.json, a folder with one, a `tokenizers.Tokenizer` or a fast tokenizer of transformers."""
+    """From a tokenizer.json, a folder with one, a `tokenizers.Tokenizer` or a fast tokenizer of transformers.
+
+    A folder and a tokenizer of transformers say more than tokenizer.json: roles, chat template and the rest of
+    tokenizer_config.json are kept.
+    """
     if isinstance(source, str | os.PathLike):
         path = Path(source)
-        contents = read_json(path / "tokenizer.json" if path.is_dir() else path)
+        if path.is_dir():
+            return read_folder(path, allow_holes=allow_holes)
+        contents = read_json(path)
     elif hasattr(source, "to_str"):
         contents = json.loads(source.to_str())
     elif hasattr(source, "backend_tokenizer"):
-        contents = json.loads(source.backend_tokenizer.to_str())
+        with tempfile.TemporaryDirectory() as folder:
+            source.save_pretrained(folder)
+            return read_folder(Path(folder), allow_holes=allow_holes)
     else:
         raise PairityError(
             f"give a tokenizer.json, a folder with one, or a tokenizers.Tokenizer, not {source!r}."
@@ -131,14 +142,22 @@ def read_from(source: Any, *, allow_holes: bool = False) -> BpeModel:
     return read(contents, allow_holes=allow_holes)
 
 
-def read(contents: Any, *, allow_holes: bool = False, **others: Any) -> BpeModel:
+def read_folder(folder: Path, *, allow_holes: bool = False) -> BpeModel:
+    """From a folder that transformers loads."""
+    contents = read_json(folder / "tokenizer.json")
+    return read(contents, read_config(folder), allow_holes=allow_holes)
+
+
+def read(
+    contents: Any, config: Config | None = None, *, allow_holes: bool = False, **others: Any
+) -> BpeModel:
     """The model that a tokenizer.json describes, with its ids.
 
     Tokens that the file adds to the model are special tokens here, and nothing is put before or after a text:
     the ids are those of `encode(text, add_special_tokens=False)`.
     """
     try:
-        parts = parse(contents)
+        parts = parse(contents, config or Config())
     except (KeyError, TypeError, AttributeError, IndexError, OverflowError, RecursionError) as error:
         raise PairityError(
             f"tokenizer.json is damaged: {type(error).__name__} {error}. Get the file again, or save it again."
@@ -146,7 +165,7 @@ def read(contents: Any, *, allow_holes: bool = False, **others: Any) -> BpeModel
     return BpeModel.from_tokens(**(parts | others), allow_holes=allow_holes)
 
 
-def parse(contents: dict[str, Any]) -> dict[str, Any]:
+def parse(contents: dict[str, Any], config: Config) -> dict[str, Any]:
     """The same as the arguments of `BpeModel.from_tokens`."""
     model = contents["model"]
     check_model(model)
@@ -154,19 +173,70 @@ def parse(contents: dict[str, Any]) -> dict[str, Any]:
     check_decoder(contents.get("decoder"))
     added = contents.get("added_tokens")
     added = [] if added is None else of_type(list, added, "the added tokens")
+    added = with_named(added, config, of_type(dict, model["vocab"], "the vocabulary"))
     for token in added:
         check_added(token, normalize)
     special_tokens = last_first({token["content"]: token["id"] for token in added})
     if len(special_tokens) < len(added):
         raise PairityError("tokenizer.json adds the same token twice. Leave one out.")
     tokens, merges = table(model["vocab"], of_type(list, model["merges"], "the merges"), special_tokens)
+    processor = contents.get("post_processor")
+    processor, add_bos, add_eos = post_processor.read(processor, config.roles, special_tokens)
     return {
         "tokens": tokens,
         "merges": merges,
         "cut": Pretokenization(pattern_in(contents.get("pre_tokenizer")), normalize),
         "special_tokens": special_tokens,
         "whole_pretokens": of_type(bool, model.get("ignore_merges", False), "ignore_merges"),
+        "roles": replace(config.roles, add_bos=add_bos, add_eos=add_eos),
+        "wrapping": Wrapping(
+            truncation=contents.get("truncation"),
+            padding=contents.get("padding"),
+            post_processor=processor,
+            decoder=None if contents.get("decoder") == BYTE_LEVEL else contents.get("decoder"),
+            flags={token["content"]: flags for token in added if (flags := unlike_ours(token))},
+            config=config.others,
+            templates=config.templates,
+        ),
     }
+
+
+def with_named(
+    added: Sequence[dict[str, Any]], config: Config, vocab: Mapping[str, int]
+) -> list[dict[str, Any]]:
+    """The added tokens with those that tokenizer_config.json alone names, which transformers adds as well."""
+    found = list(added)
+    places = {token["content"]: place for place, token in enumerate(found)}
+    for key, token in config.tokens:
+        name = token["content"]
+        if name in places:
+            place = places[name]
+            if token.get("id", found[place]["id"]) != found[place]["id"]:
+                raise PairityError(
+                    f"tokenizer_config.json gives {name!r} the id {token['id']}, but tokenizer.json the id "
+                    f"{found[place]['id']}."
+                )
+            if key == "added_tokens_decoder":
+                found[place] = found[place] | token
+            continue
+        token_id = vocab.get(name, token.get("id"))
+        if token_id is None:
+            raise PairityError(
+                f"tokenizer_config.json names the {key} {name!r}, but tokenizer.json has no such token. Add the token "
+                f"and save the tokenizer again, or remove {key} from tokenizer_config.json."
+            )
+        places[name] = len(found)
+        found.append({**SPECIAL, **token, "id": token_id})
+    return found
+
+
+def unlike_ours(token: Mapping[str, Any]) -> dict[str, bool]:
+    """The flags of an added token that a special token of ours does not have."""
+    flags = {
+        flag: of_type(bool, token.get(flag, ours), f"{flag} of {token['content']!r}")
+        for flag, ours in SPECIAL.items()
+    }
+    return {flag: value for flag, value in flags.items() if value != SPECIAL[flag]}
 
 
 def table(

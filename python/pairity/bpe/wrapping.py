@@ -1,0 +1,43 @@
+"""The wrapping: what the files of an imported tokenizer say around its table, kept to be written again.
+
+None of it changes what `encode` gives. It is what transformers does before and after: tokens put around a text,
+truncation and padding, flags of added tokens, and all of tokenizer_config.json that pairity has no word for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wrapping:
+    """Parts as the files had them; None or empty where pairity's own are as good."""
+
+    truncation: Any = None
+    padding: Any = None
+    post_processor: Any = None
+    """Kept where it is not what the roles give."""
+    decoder: Any = None
+    flags: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
+    """Added token -> its flags that are not those of pairity's special tokens: {"<tool>": {"special": False}}."""
+    config: Mapping[str, Any] | None = None
+    """tokenizer_config.json without roles, template and added tokens."""
+    templates: Mapping[str, str] = field(default_factory=dict)
+    """Chat templates beside the default one, by name."""
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        """What tokenizer.json has no place for, so that pairity.json keeps it."""
+        parts = {"config": self.config, "templates": dict(self.templates)}
+        return {name: part for name, part in parts.items() if part}
+
+    def without_added(self) -> Wrapping:
+        """Where the roles now say which tokens are put around a text."""
+        said = ("add_bos_token", "add_eos_token")
+        config = self.config and {key: value for key, value in self.config.items() if key not in said}
+        return replace(self, post_processor=None, config=config)
+
+
+NO_WRAPPING = Wrapping()
