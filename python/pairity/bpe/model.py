@@ -248,6 +248,10 @@ class BpeModel:
             trace=None if self.trace is None else self.trace.slice(0, kept + 1),
         )
 
+    def uncut(self) -> BpeModel:
+        """The same table for pre-tokens, which are not to be cut again."""
+        return replace(self, cut=Pretokenization(None), trace=None)
+
     def with_roles(self, given: GivenRoles) -> BpeModel:
         """With other roles, by their names in `Roles`; None keeps what is there."""
         roles = self.roles.changed(given)

@@ -85,7 +85,38 @@ def print_training(tokenizer: Tokenizer) -> None:
             f"{'train' if on_train else 'dev'} Gini {gini(list(costs.values())):.4f}; "
             f"worst {worst} ({costs[worst]:.2f}), best {best} ({costs[best]:.2f})"
         )
+    print_extension(record.get("extension"))
     print_notes(record.get("notes", []))
+
+
+def print_extension(extension: Mapping[str, Any] | None) -> None:
+    """What a tokenizer that was continued gained, and what a model needs for it."""
+    if not extension:
+        return
+    click.echo()
+    costs = extension["costs"]
+    rows = [
+        [
+            language,
+            rounded(cost["before"], 2),
+            rounded(cost["after"], 2),
+            f"{cost['after'] / cost['before'] - 1:+.1%}",
+        ]
+        for language, cost in sorted(costs.items(), key=lambda item: -item[1]["before"])
+    ]
+    if rows:
+        print_table(["extension", "cost before", "after", "change"], rows, numbers=range(1, 4))
+    embedding = extension["embedding_rows"]
+    before, after = embedding["before"], embedding["after"]
+    padded = (
+        f", or {embedding['padded']:,} as a multiple of {embedding['padded_to']}"
+        if "padded" in embedding
+        else ""
+    )
+    click.echo(
+        f"all {extension['ids_unchanged']:,} ids of before stand for the same bytes (each was compared)"
+    )
+    click.echo(f"embedding rows to add: {after - before:,} ({before:,} before, {after:,} now{padded})")
 
 
 def states(language: str, record: Mapping[str, Any]) -> list[str]:

@@ -5,11 +5,12 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import click
 
-from pairity.cli.options import command, config, cutting, force, output, several
+from pairity.bpe.roles import GivenRoles
+from pairity.cli.options import command, config, cutting, force, output, roles, several
 from pairity.cli.outputs import output_folder
 from pairity.cli.printing import print_notes, print_training, print_written
 from pairity.errors import PairityError
@@ -27,7 +28,8 @@ from pairity.training.training import train
     pairity train --train data/*.txt --dev dev/*.txt --skip lat_Latn,grc_Grek --vocab-size 128000 -o tokenizer/
     pairity train --train train/ --dev dev/ --ratio code=40 --vocab-size 64000 -o tokenizer/
     pairity train --train counts.parquet --dev dev/ --global-merges 0.5 --window 100 --vocab-size 64000 -o tokenizer/
-    pairity train --train 'telugu=te/*.parquet' --on train --continue llama/ --vocab-size 160000 -o longer/
+    pairity train --train 'telugu=te/*.parquet' --on train --continue llama/ --add-tokens 5000 -o longer/
+    pairity train --train train/ --dev dev/ --bos-token '<s>' --eos-token '</s>' --vocab-size 64000 -o tokenizer/
     pairity train --config run.toml --resume -o tokenizer/
     """,
 )
@@ -40,6 +42,9 @@ from pairity.training.training import train
 )
 @click.option("--vocab-size", type=int, help="Total number of tokens: bytes, learned and special.")
 @click.option("--num-merges", type=int, help="Number of merges to learn, instead of --vocab-size.")
+@click.option(
+    "--add-tokens", type=int, metavar="N", help="With --continue: tokens to add, instead of --vocab-size."
+)
 @click.option(
     "--method",
     type=click.Choice(["parity", "classical"]),
@@ -119,7 +124,7 @@ from pairity.training.training import train
     "--pad-to",
     type=int,
     metavar="N",
-    help="Add reserved tokens until the vocabulary size is a multiple of N (64, 128).",
+    help="Add reserved tokens until the vocabulary size is a multiple of N (64, 128); with --continue, only report it.",
 )
 @click.option(
     "--continue",
@@ -127,6 +132,7 @@ from pairity.training.training import train
     metavar="TOKENIZER",
     help="Keep the tokens and ids of this tokenizer and learn more.",
 )
+@roles
 @several("--skip", commas=True, metavar="LANG...", help="Leave these languages of the train text out.")
 @click.option(
     "--resume", is_flag=True, help="Continue a run with the same settings that was killed or interrupted."
@@ -140,6 +146,7 @@ def train_command(
     dev_sources: Sequence[str],
     vocab_size: int | None,
     num_merges: int | None,
+    add_tokens: int | None,
     method: str,
     global_merges: str,
     window: int | None,
@@ -165,6 +172,7 @@ def train_command(
     text_column: str,
     replace_invalid: bool,
     threads: int | None,
+    **given: Unpack[GivenRoles],
 ) -> None:
     """Train a tokenizer and save it as a folder for transformers, tokenizers and pairity."""
     policy: Policy = Classical()
@@ -197,6 +205,7 @@ def train_command(
                 dev=list(dev_sources) or None,
                 vocab_size=vocab_size,
                 num_merges=num_merges,
+                add_tokens=add_tokens,
                 method=policy,
                 pretokenizer=pretokenizer,
                 digits=single_digits,
@@ -214,6 +223,7 @@ def train_command(
                 threads=threads,
                 checkpoint=checkpoint,
                 resume=resume,
+                **given,
             )
             save(tokenizer, output, checkpoint, force=force)
         checkpoint.unlink(missing_ok=True)

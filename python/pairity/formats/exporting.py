@@ -49,7 +49,7 @@ def export(
     model = model.with_roles(given or {})
     if left_out := unsaid(to, model):
         warnings.warn(
-            f"{FILES[to]} has no place for {listed(left_out)}: left out. Export to transformers keeps it.",
+            f"{FILES[to]} has no place for {listed(left_out)}: left out. Export to transformers to keep that.",
             PairityWarning,
             stacklevel=3,
         )
@@ -89,10 +89,10 @@ def check_given(to: str, given: GivenRoles) -> None:
             continue
         option = f"--{name.replace('_', '-')}"
         if to == "hf" and name in NEEDS:
+            flag = f"{NEEDS[name]}=True (--{NEEDS[name].replace('_', '-')})"
             raise PairityError(
-                f"tokenizer.json has no place for the {name}, only for what is added to every text. Give "
-                f"{NEEDS[name]}=True (--{NEEDS[name].replace('_', '-')}) as well, leave {name} ({option}) out, or export "
-                "to transformers."
+                f"tokenizer.json has no place for the {name}, only for what is added to every text. Give {flag} as "
+                f"well, leave {name} ({option}) out, or export to transformers."
             )
         raise PairityError(
             f"{FILES[to]} has no place for {name}: leave it ({option}) out, or export to transformers or gguf."
