@@ -19,7 +19,7 @@ from pairity.files.writing import write_folder
 from pairity.formats import merges_txt, tokenizer_json, transformers
 from pairity.formats.json_files import as_json, of_type, parse_json, read_json, unreadable
 from pairity.formats.oniguruma import for_oniguruma, from_oniguruma
-from pairity.formats.tokenizer_config import Config
+from pairity.formats.tokenizer_config import Config, templates_in
 
 FORMAT = 2
 SETTINGS = "pairity.json"
@@ -106,13 +106,9 @@ def check_format(settings: dict[str, Any]) -> None:
 def restore(contents: dict[str, Any], settings: dict[str, Any], trace: Any) -> BpeModel:
     repeats = of_type(list, settings.get("repeats", []), "the repeated merges")
     others = {"record": settings["record"], "trace": trace}
-    kept = of_type(dict, settings.get("transformers", {}), "what pairity.json keeps for transformers")
-    config = Config(
-        roles=roles_in(of_type(dict, settings.get("roles", {}), "the roles in pairity.json")),
-        others=kept.get("config"),
-        templates=kept.get("templates", {}),
+    model = tokenizer_json.read(
+        contents, config_in(settings), allow_holes=True, **({} if repeats else others)
     )
-    model = tokenizer_json.read(contents, config, allow_holes=True, **({} if repeats else others))
     if repeats:
         model = replace(model, merges=with_repeats(model.merges, repeats), **others)
     # Hugging Face may have been given another spelling of the pattern; ours is the one in the settings.
@@ -123,6 +119,16 @@ def restore(contents: dict[str, Any], settings: dict[str, Any], trace: Any) -> B
             f"{SETTINGS} and tokenizer.json have different patterns: one of them was changed after the other."
         )
     return model if pattern == theirs else replace(model, cut=replace(model.cut, pattern=pattern))
+
+
+def config_in(settings: dict[str, Any]) -> Config:
+    """The roles, and what an imported tokenizer came with."""
+    kept = of_type(dict, settings.get("transformers", {}), "what pairity.json keeps for transformers")
+    return Config(
+        roles=roles_in(of_type(dict, settings.get("roles", {}), "the roles in pairity.json")),
+        others=of_type(dict, kept.get("config", {}), "the config in pairity.json") or None,
+        templates=templates_in(of_type(dict, kept.get("templates", {}), "the templates in pairity.json")),
+    )
 
 
 def with_repeats(merges: Merges, repeats: list[Any]) -> Merges:

@@ -8,7 +8,7 @@ import json
 import os
 import tempfile
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,14 +22,12 @@ from pairity.bpe.model import BpeModel
 from pairity.bpe.wrapping import Wrapping
 from pairity.errors import PairityError, PairityWarning, listed
 from pairity.formats import post_processor
+from pairity.formats.added_tokens import SPECIAL, check_added, unlike_ours, with_named
 from pairity.formats.json_files import of_type, read_json
 from pairity.formats.oniguruma import for_oniguruma, from_oniguruma
 from pairity.formats.tokenizer_config import Config, read_config
 from pairity.text.pretokenizers import Pretokenization, is_preset
 
-FLAGS = ("single_word", "lstrip", "rstrip")
-SPECIAL = {**dict.fromkeys(FLAGS, False), "normalized": False, "special": True}
-"""The flags of a special token of ours."""
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 
 
@@ -158,7 +156,9 @@ def read(
     """
     try:
         parts = parse(contents, config or Config())
-    except (KeyError, TypeError, AttributeError, IndexError, OverflowError, RecursionError) as error:
+    except PairityError:
+        raise
+    except (LookupError, TypeError, AttributeError, ValueError, OverflowError, RecursionError) as error:
         raise PairityError(
             f"tokenizer.json is damaged: {type(error).__name__} {error}. Get the file again, or save it again."
         ) from None
@@ -173,7 +173,7 @@ def parse(contents: dict[str, Any], config: Config) -> dict[str, Any]:
     check_decoder(contents.get("decoder"))
     added = contents.get("added_tokens")
     added = [] if added is None else of_type(list, added, "the added tokens")
-    added = with_named(added, config, of_type(dict, model["vocab"], "the vocabulary"))
+    added = with_named(added, config, model["vocab"])
     for token in added:
         check_added(token, normalize)
     special_tokens = last_first({token["content"]: token["id"] for token in added})
@@ -182,6 +182,8 @@ def parse(contents: dict[str, Any], config: Config) -> dict[str, Any]:
     tokens, merges = table(model["vocab"], of_type(list, model["merges"], "the merges"), special_tokens)
     processor = contents.get("post_processor")
     processor, add_bos, add_eos = post_processor.read(processor, config.roles, special_tokens)
+    for part in ("truncation", "padding", "post_processor", "decoder"):
+        check_readable(part, contents.get(part))
     return {
         "tokens": tokens,
         "merges": merges,
@@ -199,44 +201,6 @@ def parse(contents: dict[str, Any], config: Config) -> dict[str, Any]:
             templates=config.templates,
         ),
     }
-
-
-def with_named(
-    added: Sequence[dict[str, Any]], config: Config, vocab: Mapping[str, int]
-) -> list[dict[str, Any]]:
-    """The added tokens with those that tokenizer_config.json alone names, which transformers adds as well."""
-    found = list(added)
-    places = {token["content"]: place for place, token in enumerate(found)}
-    for key, token in config.tokens:
-        name = token["content"]
-        if name in places:
-            place = places[name]
-            if token.get("id", found[place]["id"]) != found[place]["id"]:
-                raise PairityError(
-                    f"tokenizer_config.json gives {name!r} the id {token['id']}, but tokenizer.json the id "
-                    f"{found[place]['id']}."
-                )
-            if key == "added_tokens_decoder":
-                found[place] = found[place] | token
-            continue
-        token_id = vocab.get(name, token.get("id"))
-        if token_id is None:
-            raise PairityError(
-                f"tokenizer_config.json names the {key} {name!r}, but tokenizer.json has no such token. Add the token "
-                f"and save the tokenizer again, or remove {key} from tokenizer_config.json."
-            )
-        places[name] = len(found)
-        found.append({**SPECIAL, **token, "id": token_id})
-    return found
-
-
-def unlike_ours(token: Mapping[str, Any]) -> dict[str, bool]:
-    """The flags of an added token that a special token of ours does not have."""
-    flags = {
-        flag: of_type(bool, token.get(flag, ours), f"{flag} of {token['content']!r}")
-        for flag, ours in SPECIAL.items()
-    }
-    return {flag: value for flag, value in flags.items() if value != SPECIAL[flag]}
 
 
 def table(
@@ -287,7 +251,12 @@ def check_model(model: dict[str, Any]) -> None:
         raise PairityError(
             f"the model of this tokenizer.json is {kind}, not BPE: its ids do not come from merges."
         )
-    for option in ("continuing_subword_prefix", "end_of_word_suffix", "dropout", "byte_fallback"):
+    if model.get("byte_fallback"):
+        raise PairityError(
+            "this tokenizer.json sets byte_fallback, as files of SentencePiece do: its tokens are characters, and "
+            "bytes stand in for what it does not know. Only a byte-level BPE, whose tokens are bytes, can be read."
+        )
+    for option in ("continuing_subword_prefix", "end_of_word_suffix", "dropout"):
         if model.get(option):
             raise PairityError(
                 f"this tokenizer.json sets {option} to {model[option]!r}; a byte-level BPE that gives the "
@@ -353,13 +322,18 @@ def check_decoder(decoder: dict[str, Any] | None) -> None:
         raise PairityError(f"the decoder {decoder['type']} cannot be kept: only ByteLevel can.")
 
 
-def check_added(token: dict[str, Any], normalize: str | None) -> None:
-    of_type(str, token["content"], "the text of an added token")
-    of_type(int, token["id"], f"the id of the added token {token['content']!r}")
-    for flag in FLAGS:
-        if token.get(flag):
-            raise PairityError(f"the added token {token['content']!r} sets {flag}, which cannot be kept.")
-    if token.get("normalized") and normalize:
+def check_readable(name: str, part: Any) -> None:
+    """Refuse a part that is only kept if Hugging Face's library cannot read it."""
+    if part is None or part == BYTE_LEVEL:
+        return
+    import tokenizers
+
+    empty = {"version": "1.0", "added_tokens": [], "model": {"type": "BPE", "vocab": {}, "merges": []}}
+    try:
+        tokenizers.Tokenizer.from_str(json.dumps(empty | {name: part}))
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # a panic of its Rust code is no Exception
         raise PairityError(
-            f"the added token {token['content']!r} is looked for in normalised text, which cannot be kept."
-        )
+            f"tokenizer.json is damaged: Hugging Face's library cannot read its {name}: {error}."
+        ) from None
