@@ -1,5 +1,6 @@
 """Roles are part of a tokenizer: remembered, inherited, written into every format that has a place for them."""
 
+import hashlib
 import json
 import pickle
 import sys
@@ -11,6 +12,7 @@ import tokenizers
 from pairity.bpe.roles import Roles
 from pairity.errors import PairityError, PairityWarning
 from pairity.formats.post_processor import of_roles
+from pairity.text.pretokenizers import PRESETS
 from pairity.tokenizer.tokenizer import Tokenizer
 from small_tokenizers import NASTY, SPECIALS, sample_lines, small
 
@@ -69,6 +71,28 @@ def test_roles_make_no_difference_to_ids_or_to_equality():
     assert tok == small("gpt2")
     assert hash(tok) == hash(small("gpt2"))
     assert tok.encode_batch(TEXTS) == small("gpt2").encode_batch(TEXTS)
+
+
+GOLDEN = {
+    "merges.txt": "e3d0152a66f7f985",
+    "special_tokens_map.json": "90d8b03e9608d78f",
+    "tokenizer.json": "26074b05c635cc71",
+    "tokenizer_config.json": "cc9e7943f26a65b8",
+    "vocab.json": "7d4ee5a584141f7a",
+    "x.json": "32ce31c289711222",
+    "x.tiktoken": "bcedc1e22d9072be",
+}
+"""How the SHA-256 of the files of a tokenizer without roles begins."""
+
+
+def test_the_files_of_a_tokenizer_without_roles_never_change(tmp_path):
+    merges = [(64, 65), (256, 66), (220, 256)]
+    tok = Tokenizer.from_merges(merges, pattern=PRESETS["gpt2"], special_tokens=["<s>", "<pad>"])
+    for made in (tok, tok.with_roles(), tok.with_roles(bos_token=None, add_bos=None)):
+        made.save(tmp_path, force=True)
+        made.export("tiktoken", tmp_path / "x.tiktoken", force=True)
+        found = {name: hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()[:16] for name in GOLDEN}
+        assert found == GOLDEN
 
 
 def test_without_roles_nothing_is_said_of_them(tmp_path):

@@ -32,7 +32,9 @@ def contents(**changes: object) -> dict:
     made.post_processor = processors.Sequence([processors.ByteLevel(trim_offsets=False), template])
     made.decoder = tokenizers.decoders.ByteLevel()
     made.enable_truncation(4096)
-    return json.loads(made.to_str()) | changes
+    found = json.loads(made.to_str())
+    found["model"] |= {"unk_token": END, "fuse_unk": True, "ignore_merges": True}
+    return found | changes
 
 
 CONFIG = {
@@ -74,6 +76,8 @@ def test_an_extension_keeps_all_that_the_files_say(tmp_path):
         new = json.loads((tmp_path / place / "tokenizer.json").read_text())
         for part in set(old) - {"model"}:
             assert new[part] == old[part], part
+        for part in set(old["model"]) - {"vocab", "merges"}:
+            assert new["model"][part] == old["model"][part], part
         config = json.loads((tmp_path / place / "tokenizer_config.json").read_text())
         kept = {key: value for key, value in CONFIG.items() if key not in ("eos_token", "unk_token")}
         assert {key: config.get(key) for key in kept} == kept
@@ -288,6 +292,7 @@ TEMPLATE = "post_processor.processors.1"
         (f"{TEMPLATE}.pair", [{"Sequence": "C"}], "cannot read its post_processor"),
         ("truncation", {"max_length": -1}, "cannot read its truncation"),
         ("padding", 5, "cannot read its padding"),
+        ("model.unk_token", 5, "cannot read its model"),
     ],
 )
 def test_what_cannot_be_kept_is_refused_by_name_before_any_work(tmp_path, path, value, message):

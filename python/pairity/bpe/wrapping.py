@@ -20,6 +20,8 @@ class Wrapping:
     post_processor: Any = None
     """Kept where it is not what the roles give."""
     decoder: Any = None
+    model: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the model that say nothing to a byte-level BPE, such as the unk_token."""
     flags: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
     """Added token -> its flags that are not those of pairity's special tokens: {"<tool>": {"special": False}}."""
     config: Mapping[str, Any] | None = None

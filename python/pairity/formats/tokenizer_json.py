@@ -28,6 +28,15 @@ from pairity.formats.oniguruma import for_oniguruma, from_oniguruma
 from pairity.formats.tokenizer_config import Config, read_config
 from pairity.text.pretokenizers import Pretokenization, is_preset
 
+EMPTY_MODEL = {
+    "type": "BPE",
+    "dropout": None,
+    "unk_token": None,
+    "continuing_subword_prefix": None,
+    "end_of_word_suffix": None,
+    "fuse_unk": False,
+    "byte_fallback": False,
+}
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 
 
@@ -95,13 +104,8 @@ def write(model: BpeModel) -> dict[str, Any]:
         or post_processor.of_roles(model.roles, model.special_tokens),
         "decoder": wrapping.decoder or BYTE_LEVEL,
         "model": {
-            "type": "BPE",
-            "dropout": None,
-            "unk_token": None,
-            "continuing_subword_prefix": None,
-            "end_of_word_suffix": None,
-            "fuse_unk": False,
-            "byte_fallback": False,
+            **EMPTY_MODEL,
+            **wrapping.model,
             "ignore_merges": model.whole_pretokens,
             "vocab": vocab(model),
             "merges": merge_list(model),
@@ -184,6 +188,8 @@ def parse(contents: dict[str, Any], config: Config) -> dict[str, Any]:
     processor, add_bos, add_eos = post_processor.read(processor, config.roles, special_tokens)
     for part in ("truncation", "padding", "post_processor", "decoder"):
         check_readable(part, contents.get(part))
+    settings = {name: model[name] for name, ours in EMPTY_MODEL.items() if model.get(name, ours) != ours}
+    check_readable("model", EMPTY_MODEL | settings | {"vocab": {}, "merges": []})
     return {
         "tokens": tokens,
         "merges": merges,
@@ -196,6 +202,7 @@ def parse(contents: dict[str, Any], config: Config) -> dict[str, Any]:
             padding=contents.get("padding"),
             post_processor=processor,
             decoder=None if contents.get("decoder") == BYTE_LEVEL else contents.get("decoder"),
+            model=settings,
             flags={token["content"]: flags for token in added if (flags := unlike_ours(token))},
             config=config.others,
             templates=config.templates,
