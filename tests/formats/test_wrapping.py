@@ -322,6 +322,8 @@ def untouched():
         ({"chat_template": [{"name": "default"}]}, r"tokenizer_config\.json is damaged"),
         ({"additional_special_tokens": [4]}, "4 is not an object"),
         ({"additional_special_tokens": 4}, r"tokenizer_config\.json is damaged"),
+        ({"other": float("nan")}, r"tokenizer_config\.json is damaged"),
+        ({"other": "\ud800"}, r"tokenizer_config\.json is damaged"),
     ],
 )
 def test_a_config_that_cannot_be_kept_is_refused(tmp_path, change, message):

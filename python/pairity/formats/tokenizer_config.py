@@ -13,7 +13,7 @@ from typing import Any
 
 from pairity.bpe.roles import NO_ROLES, TOKENS, Roles
 from pairity.errors import PairityError
-from pairity.formats.json_files import of_type, read_json, unreadable
+from pairity.formats.json_files import as_json, of_type, read_json, unreadable
 
 CONFIG = "tokenizer_config.json"
 MAP = "special_tokens_map.json"
@@ -54,6 +54,7 @@ def read_config(folder: Path) -> Config:
         )
     templates = read_templates(folder)
     try:
+        as_json(config)  # what cannot be written again cannot be kept
         return parse(config, templates or templates_in(config.get("chat_template")))
     except PairityError:
         raise
