@@ -9,7 +9,7 @@ import warnings
 import pytest
 import tokenizers
 
-from pairity.bpe.roles import Roles
+from pairity.bpe.roles import NAMES, GivenRoles, Roles
 from pairity.errors import PairityError, PairityWarning
 from pairity.formats.post_processor import of_roles
 from pairity.text.pretokenizers import PRESETS
@@ -223,6 +223,10 @@ def test_roles_that_cannot_be_are_refused(tmp_path, given, message):
         with pytest.raises(PairityError, match=message):
             attempt(**given)
     assert not list(tmp_path.iterdir())
+
+
+def test_the_arguments_are_the_fields_of_roles():
+    assert tuple(GivenRoles.__annotations__) == NAMES == tuple(GIVEN)
 
 
 def test_a_misspelled_role_is_no_role():

@@ -257,8 +257,9 @@ class BpeModel:
         roles = self.roles.changed(given)
         if roles == self.roles:
             return self
-        same = roles.added == self.roles.added
-        return replace(self, roles=roles, wrapping=self.wrapping if same else self.wrapping.without_added())
+        return replace(
+            self, roles=roles, wrapping=self.wrapping.adapted(self.roles, roles, self.special_tokens)
+        )
 
     # ------------------------------------------------------------------ being a value
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypedDict
 
-from pairity.errors import PairityError
+from pairity.errors import PairityError, listed
 from pairity.extras import load_extra
 
 TOKENS = ("bos_token", "eos_token", "pad_token", "unk_token")
@@ -68,7 +68,7 @@ class Roles:
         return {role: token for role in TOKENS if (token := getattr(self, role)) is not None}
 
     @property
-    def set(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """All that is set, by its name: what pairity.json keeps."""
         return {field.name: value for field in fields(self) if (value := getattr(self, field.name))}
 
@@ -81,7 +81,7 @@ class Roles:
         """Refuse a role for what is not a special token."""
         for role, token in self.named.items():
             if token not in special_tokens:
-                have = ", ".join(map(repr, special_tokens)) or "none"
+                have = listed(map(repr, special_tokens)) or "none"
                 raise PairityError(
                     f"{role} {token!r} is not a special token of this tokenizer, which has {have}. Choose one of "
                     "those, or name the token when the tokenizer is trained."
@@ -103,7 +103,7 @@ NO_ROLES = Roles()
 
 
 def roles_in(settings: Mapping[str, Any]) -> Roles:
-    """From what `Roles.set` gave, as a file kept it."""
+    """From what `Roles.settings` gave, as a file kept it."""
     if unknown := [name for name in settings if name not in NAMES]:
         raise PairityError(f"{unknown[0]!r} is not a role: those are {', '.join(NAMES)}.")
     return Roles(**settings)

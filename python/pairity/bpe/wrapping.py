@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pairity.bpe.roles import Roles
+
 
 @dataclass(frozen=True, kw_only=True)
 class Wrapping:
@@ -35,11 +37,17 @@ class Wrapping:
         parts = {"config": self.config, "templates": dict(self.templates)}
         return {name: part for name, part in parts.items() if part}
 
-    def without_added(self) -> Wrapping:
-        """Where the roles now say which tokens are put around a text."""
-        said = ("add_bos_token", "add_eos_token")
-        config = self.config and {key: value for key, value in self.config.items() if key not in said}
-        return replace(self, post_processor=None, config=config)
+    def adapted(self, before: Roles, now: Roles, ids: Mapping[str, int]) -> Wrapping:
+        """To other roles: what they say counts more than what was read."""
+        found = self
+        if now.added != before.added:
+            said = ("add_bos_token", "add_eos_token")
+            config = self.config and {key: value for key, value in self.config.items() if key not in said}
+            found = replace(found, post_processor=None, config=config)
+        if self.padding and now.pad_token != before.pad_token:
+            pad = {"pad_token": now.pad_token, "pad_id": ids.get(now.pad_token or "")}
+            found = replace(found, padding={**self.padding, **pad})
+        return found
 
 
 NO_WRAPPING = Wrapping()

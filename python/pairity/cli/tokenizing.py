@@ -90,7 +90,7 @@ def inspect_command(tokenizer: Path, tokens: Path | None, counts: str | None, fo
         if (value := record.get(name)) is not None:
             text = ", ".join(f"{k}={v}" for k, v in value.items()) if isinstance(value, dict) else str(value)
             click.echo(f"{name.replace('_', ' ')}: {text}")
-    for name, value in found.roles.set.items():
+    for name, value in found.roles.settings.items():
         click.echo(f"{name.replace('_', ' ')}: {'yes' if value is True else value!r}")
     if record:
         click.echo()

@@ -156,6 +156,6 @@ def settings_of(model: BpeModel) -> dict[str, Any]:
         "versions": {"pairity": metadata.version("pairity"), "unicode": _core.UNICODE_VERSION},
         "record": model.record,
         **({"repeats": repeats} if repeats else {}),
-        **({"roles": roles} if (roles := model.roles.set) else {}),
+        **({"roles": roles} if (roles := model.roles.settings) else {}),
         **({"transformers": kept} if (kept := model.wrapping.kept) else {}),
     }

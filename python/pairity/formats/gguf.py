@@ -69,15 +69,11 @@ def add_roles(file: Any, model: BpeModel) -> None:
 
 def check_added(model: BpeModel) -> None:
     """Say what is lost where more is put around a text than llama.cpp can put there."""
-    before, after = around(model.wrapping.post_processor)
-    bos, eos = model.roles.added
-    if (model.wrapping.post_processor is not None) and (before, after) != (
-        [bos] if bos else [],
-        [eos] if eos else [],
-    ):
+    put = [token for side in around(model.wrapping.post_processor) for token in side]
+    if lost := [token for token in put if token not in model.roles.added]:
         warnings.warn(
-            f"llama.cpp adds a BOS and an EOS token at most, so what this tokenizer puts around a text is left out: "
-            f"{listed([*before, *after])}.",
+            "llama.cpp adds a BOS and an EOS token at most, so what this tokenizer puts around a text is left out: "
+            f"{listed(lost)}.",
             PairityWarning,
             stacklevel=5,
         )

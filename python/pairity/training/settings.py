@@ -1,8 +1,8 @@
 """What is to be learned, as one frozen value that is checked when it is made."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -152,7 +152,11 @@ def opened(source: Any) -> Tokenizer:
     """The tokenizer to continue from: one of ours, the place of one, or an object of `tokenizers` or `transformers`."""
     if isinstance(source, Tokenizer):
         return source
-    return Tokenizer.load(source) if isinstance(source, str | Path) else Tokenizer.from_huggingface(source)
+    return (
+        Tokenizer.load(source)
+        if isinstance(source, str | os.PathLike)
+        else Tokenizer.from_huggingface(source)
+    )
 
 
 def with_roles(special_tokens: Sequence[str], roles: Roles) -> list[str]:
