@@ -146,6 +146,8 @@ def test_transformers_does_the_same_before_and_after(tmp_path):
 
 def test_an_extension_of_a_lone_file_keeps_its_parts(tmp_path):
     file = write(tmp_path / "old") / "tokenizer.json"
+    assert longer(file).roles.bos_token == END, "what is beside the file belongs to it"
+    (tmp_path / "old" / "tokenizer_config.json").unlink()
     more = longer(file)
     assert more.roles == Roles(), "a lone file names no roles"
     assert json.loads(more.to_huggingface().to_str())["post_processor"] == contents()["post_processor"]

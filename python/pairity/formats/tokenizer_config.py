@@ -49,8 +49,8 @@ def read_config(folder: Path) -> Config:
         config |= read_json(folder / MAP)  # as transformers does for older folders
     if "auto_map" in config:
         raise PairityError(
-            f"{folder / CONFIG} names Python code of its own (auto_map), which cannot be kept. Give the "
-            f"tokenizer.json itself, or remove auto_map from {CONFIG}."
+            f"{folder / CONFIG} names Python code of its own (auto_map), which cannot be kept. Copy the tokenizer.json "
+            "alone into another folder to go on without it."
         )
     templates = read_templates(folder)
     try:

@@ -123,13 +123,13 @@ def to_huggingface(model: BpeModel) -> Any:
 def read_from(source: Any, *, allow_holes: bool = False) -> BpeModel:
     """From a tokenizer.json, a folder with one, a `tokenizers.Tokenizer` or a fast tokenizer of transformers.
 
-    A folder and a tokenizer of transformers say more than tokenizer.json: roles, chat template and the rest of
-    tokenizer_config.json are kept.
+    Roles, chat template and the rest of tokenizer_config.json are kept, also where that file is beside the
+    tokenizer.json that is named.
     """
     if isinstance(source, str | os.PathLike):
         path = Path(source)
-        if path.is_dir():
-            return read_folder(path, allow_holes=allow_holes)
+        if path.is_dir() or path.name == "tokenizer.json":
+            return read_folder(path if path.is_dir() else path.parent, allow_holes=allow_holes)
         contents = read_json(path)
     elif hasattr(source, "to_str"):
         contents = json.loads(source.to_str())
