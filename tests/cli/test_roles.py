@@ -55,6 +55,17 @@ def test_train_keeps_roles_and_export_has_them(chat, tmp_path):
     assert Tokenizer.load(chat / "first").roles == tok.roles
 
 
+def test_inspect_shows_the_roles(chat):
+    shown = pairity("inspect", chat / "first").stdout
+    for line in (
+        "bos token: <s>",
+        "pad token: <pad>",
+        "add bos: yes",
+        f"chat template: {len(TEMPLATE)} characters",
+    ):
+        assert line in shown.splitlines()
+
+
 def test_gguf_has_the_template_that_is_given(chat, tmp_path):
     gguf = pytest.importorskip("gguf")
     (tmp_path / "other.jinja").write_text("{{ messages }}")

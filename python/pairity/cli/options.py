@@ -221,9 +221,15 @@ def roles(function: Function) -> Function:
             callback=template_in,
             help="A Jinja template that turns messages into text.",
         ),
-        click.option("--add-eos/--no-add-eos", default=None, help="Other libraries end every text with it."),
         click.option(
-            "--add-bos/--no-add-bos", default=None, help="Other libraries begin every text with it."
+            "--add-eos/--no-add-eos",
+            default=None,
+            help="Let other libraries end every text with the EOS token.",
+        ),
+        click.option(
+            "--add-bos/--no-add-bos",
+            default=None,
+            help="Let other libraries begin every text with the BOS token.",
         ),
         click.option("--unk-token", metavar="TEXT", help="Special token for the unknown; it never occurs."),
         click.option("--pad-token", metavar="TEXT", help="Special token that pads a text."),

@@ -90,8 +90,11 @@ def inspect_command(tokenizer: Path, tokens: Path | None, counts: str | None, fo
         if (value := record.get(name)) is not None:
             text = ", ".join(f"{k}={v}" for k, v in value.items()) if isinstance(value, dict) else str(value)
             click.echo(f"{name.replace('_', ' ')}: {text}")
-    for name, value in found.roles.settings.items():
-        click.echo(f"{name.replace('_', ' ')}: {'yes' if value is True else value!r}")
+    shown = found.roles.settings
+    if template := shown.pop("chat_template", None):
+        shown["chat_template"] = f"{len(template):,} characters"
+    for name, value in shown.items():
+        click.echo(f"{name.replace('_', ' ')}: {'yes' if value is True else value}")
     if record:
         click.echo()
         print_training(found)
