@@ -7,10 +7,10 @@ import click
 
 from pairity.cli.options import command, force, output
 from pairity.cli.outputs import held, output_file
-from pairity.cli.printing import print_training, print_warnings, print_written
+from pairity.cli.printing import print_notes, print_training, print_warnings, print_written
 from pairity.counts.counts import Counts
 from pairity.errors import PairityError
-from pairity.formats import exporting
+from pairity.formats import exporting, llama_cpp
 from pairity.tokenizer import inspection
 from pairity.tokenizer.tokenizer import Tokenizer
 
@@ -115,6 +115,11 @@ def inspect_command(tokenizer: Path, tokens: Path | None, counts: str | None, fo
     metavar="FILE",
     help="A Jinja template (transformers).",
 )
+@click.option(
+    "--allow-different",
+    is_flag=True,
+    help="Write a GGUF file even where llama.cpp would give other ids, and show how many.",
+)
 @force("existing files")
 def export_command(
     tokenizer: Path,
@@ -125,9 +130,11 @@ def export_command(
     eos_token: str | None,
     pad_token: str | None,
     chat_template: Path | None,
+    allow_different: bool,
     force: bool,
 ) -> None:
     """Write a tokenizer in the format of another library."""
+    exporting.check_allowed(to, allow_different)
     with held(output, lambda: exporting.check_place(to, output, force=force)):
         found = Tokenizer.load(tokenizer)
         if vocab_size is not None:
@@ -140,9 +147,12 @@ def export_command(
             eos_token=eos_token,
             pad_token=pad_token,
             chat_template=None if chat_template is None else read_template(chat_template),
+            allow_different=allow_different,
         )
     for path in written:
         print_written(path)
+    if to == "gguf" and not allow_different:
+        print_notes([llama_cpp.promise(found.pattern)])
 
 
 def read_template(path: Path) -> str:

@@ -1,7 +1,7 @@
 """A tokenizer written for another library, by the name of the format.
 
 Every export gives the very ids of `Tokenizer.encode`. What a format cannot express is refused with the
-reason: never a tokenizer that silently differs.
+reason: never a tokenizer that silently differs. Only for llama.cpp can a difference be allowed, and it is shown.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from pairity.extras import load_extra
 from pairity.files.locks import locked
 from pairity.files.places import check_file, check_folder
 from pairity.files.writing import write_files, write_folder
-from pairity.formats import gguf, merges_txt, tiktoken, tokenizer_json, transformers
+from pairity.formats import gguf, llama_cpp, merges_txt, tiktoken, tokenizer_json, transformers
 from pairity.formats.json_files import as_json
 
 FORMATS = ("hf", "transformers", "tiktoken", "merges", "gguf")
@@ -27,6 +27,7 @@ def export(
     force: bool = False,
     roles: transformers.Roles | None = None,
     chat_template: str | None = None,
+    allow_different: bool = False,
 ) -> list[Path]:
     """Write the model for another library; returns the files.
 
@@ -34,8 +35,9 @@ def export(
     transformers  a folder for AutoTokenizer (`roles`: {"bos_token": ..., "eos_token": ..., "pad_token": ...})
     tiktoken      ranks at PATH, pattern and special tokens in a .json beside it
     merges        a folder with GPT-2's vocab.json and merges.txt
-    gguf          a vocabulary for llama.cpp at PATH
+    gguf          a vocabulary for llama.cpp at PATH; with `allow_different` even where ids differ there
     """
+    check_allowed(to, allow_different)
     roles = roles or {}
     match to:
         case "hf":
@@ -44,6 +46,7 @@ def export(
         case "tiktoken":
             return write(to, path, tiktoken.files(model, path), force)
         case "gguf":
+            llama_cpp.check(model, allow_different=allow_different)
             return write(to, path, {path: gguf.contents(model, roles)}, force)
         case "transformers":
             files = transformers.files(model, roles=roles, chat_template=chat_template)
@@ -62,6 +65,14 @@ def write(to: str, path: Path, files: Mapping[Path, bytes], force: bool) -> list
     with locked(path):
         check_place(to, path, force=force)
         return write_files(files)
+
+
+def check_allowed(to: str, allow_different: bool) -> None:
+    if allow_different and to != "gguf":
+        raise PairityError(
+            f"--allow-different (allow_different=True) is for gguf alone: {to} gives the very ids of the tokenizer, or "
+            "is refused. Leave it out."
+        )
 
 
 def check_place(to: str, path: Path, *, force: bool) -> None:

@@ -303,11 +303,21 @@ class Tokenizer(Contents):
         eos_token: str | None = None,
         pad_token: str | None = None,
         chat_template: str | None = None,
+        allow_different: bool = False,
     ) -> list[Path]:
-        """Write it for another library (`to` is one of `formats.exporting.FORMATS`); returns the files."""
+        """Write it for another library (`to` is one of `formats.exporting.FORMATS`); returns the files.
+
+        `allow_different`: to gguf even where llama.cpp would give other ids, with a warning that shows them.
+        """
         roles = transformers.roles_of(bos_token, eos_token, pad_token)
         return exporting.export(
-            self._model, to, Path(path), force=force, roles=roles, chat_template=chat_template
+            self._model,
+            to,
+            Path(path),
+            force=force,
+            roles=roles,
+            chat_template=chat_template,
+            allow_different=allow_different,
         )
 
     def to_huggingface(self) -> Any:
