@@ -12,7 +12,10 @@ class ModelParams(ctypes.Structure):
 
     _fields_ = [
         *((name, ctypes.c_void_p) for name in ("devices", "overrides")),
-        *((name, ctypes.c_int32) for name in ("gpu_layers", "split_mode", "load_mode", "lazy_mode", "main_gpu")),
+        *(
+            (name, ctypes.c_int32)
+            for name in ("gpu_layers", "split_mode", "load_mode", "lazy_mode", "main_gpu")
+        ),
         *((name, ctypes.c_void_p) for name in ("tensor_split", "progress", "progress_data", "kv_overrides")),
         *((name, ctypes.c_bool) for name in ("vocab_only", "check_tensors", "extra_buffers", "no_host")),
         ("more", ctypes.c_bool * 12),
@@ -65,6 +68,11 @@ def library():
     ]  # fmt: skip
     found.llama_log_set(say_nothing, None)
     params = found.llama_model_default_params()
-    if (params.gpu_layers, params.kv_overrides, params.vocab_only, params.extra_buffers) != (-1, None, False, True):
+    if (params.gpu_layers, params.kv_overrides, params.vocab_only, params.extra_buffers) != (
+        -1,
+        None,
+        False,
+        True,
+    ):
         pytest.skip("this xllamacpp has parameters of another layout")
     return found, params

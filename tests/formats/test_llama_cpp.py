@@ -1,5 +1,6 @@
 """What llama.cpp does with our vocabularies: told by patterns of ours, proved by its own dialect and by itself."""
 
+import functools
 import gzip
 import re
 import unicodedata
@@ -11,13 +12,14 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pairity import _core, sample
+from pairity import _core, sample, train
 from pairity.cli.program import main
 from pairity.errors import PairityError, PairityWarning
 from pairity.formats import llama_cpp
 from pairity.languages import LANGUAGES_30
 from pairity.text.pretokenizers import CL100K, TIKTOKEN_GPT2, pattern_of
 from pairity.tokenizer.tokenizer import Tokenizer
+from pairity.training.policy import Classical
 from real_llama_cpp import RealLlamaCpp
 from small_tokenizers import NASTY, SPECIALS, sample_lines, small, trained_merges, unicode_text
 
@@ -38,9 +40,7 @@ def cased(letter):
 
 
 THEIR_PATTERNS = {
-    "qwen35": CONTRACTIONS
-    + r"|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|"
-    + END,
+    "qwen35": CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|" + END,
     "gpt-2": r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
     "llama-bpe": LLAMA3,
     "dbrx": LLAMA3,
@@ -83,7 +83,14 @@ def their_cut(pattern, text):
 def test_our_rendering_cuts_as_their_dialect_does(name):
     generator = np.random.default_rng(7)
     shuffled = ["".join(generator.permutation(SETTLED)[:5_000]) for _ in range(3)]
-    texts = [*NASTY, *sample_lines(), "".join(SETTLED), *shuffled, "'s 1a\n".join(shuffled[0]), " ".join(shuffled[1])]
+    texts = [
+        *NASTY,
+        *sample_lines(),
+        "".join(SETTLED),
+        *shuffled,
+        "'s 1a\n".join(shuffled[0]),
+        " ".join(shuffled[1]),
+    ]
     for text in texts:
         assert llama_cpp.cut(name, text) == their_cut(THEIR_PATTERNS[name], text)
 
@@ -156,7 +163,11 @@ def test_the_file_names_what_cuts_as_we_do(tmp_path, pretokenizer, digits, their
 
 
 def test_other_spellings_of_the_same_cuts_have_names_too():
-    for pattern, name in ((TIKTOKEN_GPT2, "gpt-2"), (CL100K, "llama-bpe"), (llama_cpp.QWEN35_OF_QWEN, "qwen35")):
+    for pattern, name in (
+        (TIKTOKEN_GPT2, "gpt-2"),
+        (CL100K, "llama-bpe"),
+        (llama_cpp.QWEN35_OF_QWEN, "qwen35"),
+    ):
         assert llama_cpp.name_of(odd(pattern=pattern)._model) == name
 
 
@@ -200,49 +211,62 @@ def test_what_no_name_stands_for_is_refused(tmp_path):
 # ------------------------------------------------------------------ measured differences
 
 
+@functools.cache
+def lossy():
+    """It has tokens such as `don't`, which llama.cpp cuts in two."""
+    lines = [*llama_cpp.CODE, *sample.read("dev")["eng_Latn"], "it's what we don't say. " * 50]
+    return train(
+        {"eng_Latn": lines},
+        method=Classical(),
+        num_merges=600,
+        pretokenizer="gpt4o",
+        digits=True,
+        min_frequency=1,
+    )
+
+
 def test_other_ids_are_refused_with_what_they_cost(tmp_path):
-    tok = small("gpt4o", digits=True)
+    tok = lossy()
     with pytest.raises(PairityError) as refused:
         tok.export("gguf", tmp_path / "x.gguf")
     assert not (tmp_path / "x.gguf").exists()
     message = str(refused.value)
     rows = {row[0]: row[1:] for line in message.splitlines() if len(row := line.split()) == 4}
-    lines = sample.read("dev")["eng_Latn"]
-    there = Tokenizer.from_merges(tok.engine_merges(), pattern=pattern_of("qwen35"), special_tokens=SPECIALS)
+    lines = llama_cpp.CODE
+    there = Tokenizer.from_merges(tok.engine_merges(), pattern=pattern_of("qwen35"))
     ours, theirs = tok.encode_batch(lines), there.encode_batch(lines)
     unlike = sum(here != other for here, other in zip(ours, theirs, strict=True))
     expected = [
         f"{unlike / len(lines):.0%}",
         *(f"{sum(map(len, ids)) / len(lines):.1f}" for ids in (ours, theirs)),
     ]
-    assert rows["eng_Latn"] == expected
     assert unlike > 0
-    assert "jpn_Jpan" not in rows, "languages that are alike are not listed"
+    assert rows == {"(code)": expected}, "languages that are alike are not listed"
     assert "--allow-different (allow_different=True)" in message
 
-    with pytest.warns(PairityWarning, match="eng_Latn"):
+    with pytest.warns(PairityWarning, match=r"\(code\) +\d+%"):
         [file] = tok.export("gguf", tmp_path / "x.gguf", allow_different=True)
     assert gguf.GGUFReader(file).fields["tokenizer.ggml.pre"].contents() == "qwen35"
 
 
 def test_the_command_says_what_holds(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for pretokenizer, digits in (("qwen35", False), ("gpt4o", False), ("gpt4o", True)):
-        small(pretokenizer, digits=digits).save(f"{pretokenizer}{digits}")
+    for name, tok in (("exact", small("qwen35")), ("near", small("gpt4o")), ("lossy", lossy())):
+        tok.save(name)
 
     def export(*words):
         return CliRunner().invoke(main, ["export", *words])
 
-    exact = export("qwen35False", "--to", "gguf", "-o", "a.gguf")
+    exact = export("exact", "--to", "gguf", "-o", "a.gguf")
     assert exact.exit_code == 0
     assert "note: llama.cpp gives the very ids of this tokenizer" in exact.output
-    near = export("gpt4oFalse", "--to", "gguf", "-o", "b.gguf")
+    near = export("near", "--to", "gguf", "-o", "b.gguf")
     assert "but not on all text: it cuts 'éÉ' in another way" in near.output
-    refused = export("gpt4oTrue", "--to", "gguf", "-o", "c.gguf")
+    refused = export("lossy", "--to", "gguf", "-o", "c.gguf")
     assert isinstance(refused.exception, PairityError)
     assert not Path("c.gguf").exists()
     with pytest.warns(PairityWarning, match="tokens per line here"):
-        allowed = export("gpt4oTrue", "--to", "gguf", "-o", "c.gguf", "--allow-different")
+        allowed = export("lossy", "--to", "gguf", "-o", "c.gguf", "--allow-different")
     assert allowed.exit_code == 0
     assert Path("c.gguf").exists()
     assert "note:" not in allowed.output
@@ -256,7 +280,19 @@ def test_the_command_says_what_holds(tmp_path, monkeypatch):
 
 def fuzzed(count):
     generator = np.random.default_rng(11)
-    pieces = [*"  \n\r\t'sSſaAbBéÉİ1٣½/!_-", "'re", "'VE", "\u0301", "ก็", "कि", "日本", "😀", "\u0085", "\u2028", "\x1c"]
+    pieces = [
+        *"  \n\r\t'sSſaAbBéÉİ1٣½/!_-",
+        "'re",
+        "'VE",
+        "\u0301",
+        "ก็",
+        "कि",
+        "日本",
+        "😀",
+        "\u0085",
+        "\u2028",
+        "\x1c",
+    ]
     alphabet = np.array([*pieces * 20, *SETTLED[:9_000], "\u0897", "\u1c89"])
     return ["".join(generator.choice(alphabet, generator.integers(1, 30))) for _ in range(count)]
 
@@ -289,7 +325,9 @@ def test_the_real_one_reads_special_tokens_as_we_do(tmp_path):
 def test_the_real_one_runs_odd_vocabularies(tmp_path):
     # A hole, a special token that a word is written like, and tokens that no merge makes.
     holes = odd(pattern=pattern_of("qwen35"), special_tokens={"END": 259}, allow_holes=True)
-    whole = odd([(99, 100, 257)], ((256, b"ab"), (257, b"cd")), pattern=pattern_of("gpt4"), whole_pretokens=True)
+    whole = odd(
+        [(99, 100, 257)], ((256, b"ab"), (257, b"cd")), pattern=pattern_of("gpt4"), whole_pretokens=True
+    )
     parts = odd([(99, 100, 257)], ((256, b"ab"), (257, b"cd")), pattern=pattern_of("gpt4"))
     for number, tok in enumerate((holes, whole, parts)):
         [file] = tok.export("gguf", tmp_path / f"{number}.gguf")
@@ -302,7 +340,7 @@ def test_the_real_one_gives_our_ids_in_every_language(tmp_path, shared):
         tok = small(pretokenizer, merges=3000)
         [file] = tok.export("gguf", tmp_path / f"{pretokenizer}.gguf")
         for code in LANGUAGES_30:
-            lines = gzip.open(folder / f"{code}.txt.gz", "rt", encoding="utf-8").read().splitlines()
+            lines = gzip.decompress((folder / f"{code}.txt.gz").read_bytes()).decode().splitlines()
             assert_real_ids(tok, file, lines[::every])
 
 
@@ -312,9 +350,9 @@ def test_under_the_name_gpt_4o_the_real_one_cuts_words_at_marks(tmp_path, monkey
     monkeypatch.setitem(llama_cpp.PATTERNS, "gpt-4o", GPT_4O)
     monkeypatch.setitem(llama_cpp.NEAREST, pattern, llama_cpp.Nearest(("gpt-4o",)))
     tok = small("gpt4o", merges=3000)
-    with pytest.raises(PairityError, match="hin_Deva +100%"):
+    with pytest.raises(PairityError, match=r"hin_Deva +100%"):
         tok.export("gguf", tmp_path / "vocab.gguf")
-    with pytest.warns(PairityWarning, match="hin_Deva +100%"):
+    with pytest.warns(PairityWarning, match=r"hin_Deva +100%"):
         [file] = tok.export("gguf", tmp_path / "vocab.gguf", allow_different=True)
     there = Tokenizer.from_merges(
         tok.engine_merges(), pattern=llama_cpp.as_read(GPT_4O), special_tokens=SPECIALS

@@ -80,6 +80,16 @@ NEAREST: Final = {
 }
 """Our pattern -> the nearest of llama.cpp's."""
 
+CODE: Final = (
+    "I don't think they'll say it's WRONG, I'D say we've won: that's McDonald's iPhone, isn't it?",
+    "def parseHTMLPage(self, maxRetries=3): return self.fetchURL('https://example.org/a/b.html')  # TODO",
+    "for (int i = 0; i < 1024; i++) {\n    sumOfSquares += x[i] * x[i];\n}\n\n",
+    'ls -la /usr/local/bin/ // 2>&1 | grep -v "node_modules" >> build.log && echo doneNow',
+    '{"userId": 12345, "isActive": true, "createdAt": "2024-02-29T23:59:59Z"}',
+    "| name | JavaScript | GitHub |\n|---|---|---|\n| camelCase | x's | 3.14159 |\n",
+)
+"""What the sample lacks: chat, code and tables."""
+
 INSTEAD: Final = "Train with --pretokenizer qwen35 (pretokenizer='qwen35'), which llama.cpp runs exactly"
 
 
@@ -160,12 +170,14 @@ def text_of(special: str) -> str:
 def check(model: BpeModel, *, allow_different: bool) -> None:
     """Refuse a tokenizer whose ids would be others in llama.cpp, with what that costs every language."""
     name = name_of(model)
-    found = [row for row in differences(model, name, sample.read("dev")) if row.unlike]
+    compared: dict[str, Sequence[str]] = {**sample.read("dev"), "(code)": CODE}
+    found = [row for row in differences(model, name, compared) if row.unlike]
     if not found:
         return
     told = (
         f"llama.cpp cuts text in another way than this tokenizer (its nearest pre-tokenizer is {name}), so the "
-        f"same text gets other ids there. On the sample of pairity:\n\n{table(found)}\n\n"
+        f"same text gets other ids there. Of the {len(compared) - 1} languages of pairity's sample, and code:\n\n"
+        f"{table(found)}\n\nAll others get the same ids. "
     )
     if not allow_different:
         raise PairityError(
@@ -180,7 +192,7 @@ def promise(pattern: str | None) -> str:
     if not nearest.unlike:
         return "llama.cpp gives the very ids of this tokenizer (for all characters of Unicode 15.1)."
     return (
-        "llama.cpp gives the ids of this tokenizer on every line of the sample of pairity, but not on all text: "
+        "llama.cpp gives the ids of this tokenizer on every line of pairity's sample, but not on all text: "
         f"it cuts {nearest.unlike!r} in another way. --pretokenizer qwen35 is exact."
     )
 
