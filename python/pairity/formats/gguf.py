@@ -1,6 +1,7 @@
 """GGUF: a vocabulary for llama.cpp. How text is cut there is told in `llama_cpp`."""
 
 import tempfile
+import warnings
 from pathlib import Path
 from typing import Any
 
