@@ -59,18 +59,17 @@ impl Shard {
         for part in parts {
             whole.append(part)?;
         }
-        let Part { mut symbols, regions, counts, writers } = whole;
+        let Part { mut symbols, regions, pairs: found } = whole;
         symbols.push(SEPARATOR);
         symbols.finish();
         let mut seen = FixedBitSet::new();
         let mut pairs = FxHashMap::default();
-        let mut lists = Lists::with_capacity(writers.iter().map(|writer| writer.bytes.len()).sum());
-        for (both, writer) in writers.into_iter().enumerate().filter(|(both, _)| counts[*both] > 0) {
-            let (left, right) = ((both >> 8) as u32, (both & 0xff) as u32);
-            seen.grow_and_insert(left as usize);
-            seen.grow_and_insert(right as usize);
+        let mut lists = Lists::with_capacity(found.size());
+        for (pair, count, writer) in found.occurring() {
+            seen.grow_and_insert(pair.left() as usize);
+            seen.grow_and_insert(pair.right() as usize);
             let boundaries = lists.keep(&writer.bytes);
-            pairs.insert(Pair::new(left, right), PairEntry { count: counts[both], boundaries });
+            pairs.insert(pair, PairEntry { count, boundaries });
         }
         Ok(Shard { symbols, regions, pairs, lists, seen })
     }

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairity.bpe.model import NO_ID, BpeModel
+from pairity.bpe.start import one_after_the_other
 from pairity.errors import PairityError
 from pairity.formats import exporting, folder, merges_txt, tiktoken, tokenizer_json, transformers
 from pairity.text.pretokenizers import Pretokenization
@@ -264,13 +265,13 @@ class Tokenizer(Contents):
     # ------------------------------------------------------------------ larger and smaller
 
     def engine_merges(self) -> npt.NDArray[np.uint32]:
-        """The merges as training numbers them: what a training run can continue from."""
-        return self._model.training_ids()[0]
+        """The merges as training numbers them, for `from_merges`; an error where merges alone do not say it all."""
+        return one_after_the_other(self._model)[0]
 
     def extended(
         self, pairs: npt.ArrayLike, *, record: Mapping[str, Any] | None = None, trace: pa.Table | None = None
     ) -> Tokenizer:
-        """With further merges, numbered as training continues from `engine_merges`; all ids stay."""
+        """With further merges, numbered as training goes on from this one; all ids stay."""
         return Tokenizer.from_model(self._model.extended(pairs, record=dict(record or {}), trace=trace))
 
     def truncate(self, vocab_size: int) -> Tokenizer:

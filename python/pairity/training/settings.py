@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from pairity import _core
 from pairity.bpe import special
 from pairity.bpe.merges import BYTE_TOKENS
 from pairity.errors import PairityError
@@ -41,6 +43,8 @@ class Settings:
     """The tokenizer to continue from ..."""
     known: Steps = NO_STEPS
     """... and its merges, as the engine numbers them."""
+    as_encoded: bool = False
+    """Pre-tokens start as that tokenizer cuts them; otherwise the engine makes its merges again."""
 
     def __post_init__(self) -> None:
         check_policy(self.policy)
@@ -65,11 +69,23 @@ class Settings:
 
     def share(self, merges: int) -> int:
         """How much of the budget is done after this many merges; a few of them may not make a new token."""
-        return min(merges - len(self.known), self.budget)
+        return min(merges - len(self.remade), self.budget)
+
+    @property
+    def remade(self) -> Steps:
+        """The merges that the engine makes again before it learns."""
+        return NO_STEPS if self.as_encoded else self.known
+
+    @property
+    def first_tokens(self) -> Sequence[bytes]:
+        """The tokens before the first merge of the engine, by their numbers there."""
+        if self.start is None or not self.as_encoded:
+            return BYTE_TOKENS
+        return [self.start.tokens[token_id] for token_id in self.start.model.training_start.ids]
 
     def for_engine(self) -> dict[str, Any]:
         """The engine counts what is known as learned."""
-        known = len(self.known)
+        known = len(self.remade)
         known_tokens = len(self.start.vocabulary) - len(BYTE_TOKENS) if self.start else 0
         first = self.policy.global_merges_of(self.budget)
         return {
@@ -80,7 +96,14 @@ class Settings:
             "min_frequency": self.min_frequency,
             "max_token_length": self.max_token_length,
             "whole_characters": self.whole_characters,
+            "start": self.encoder_and_ids(),
         }
+
+    def encoder_and_ids(self) -> tuple[_core.Encoder, npt.NDArray[np.uint32]] | None:
+        if self.start is None or not self.as_encoded:
+            return None
+        model = self.start.model
+        return model.encoder, np.array(model.training_start.ids, np.uint32)
 
     def describe(self) -> dict[str, Any]:
         """For pairity.json, and for the fingerprint of a checkpoint."""
@@ -126,13 +149,15 @@ def make_settings(
     if special_tokens or reserved or pad_to:
         raise PairityError("a tokenizer that is continued keeps its special tokens: leave new ones out.")
     start = continue_from if isinstance(continue_from, Tokenizer) else Tokenizer.load(continue_from)
+    begin = start.model.training_start
     return Settings(
         vocab_size=vocab_size,
         num_merges=num_merges,
         pretokenization=inherit_pretokenization(start, pretokenizer, digits, normalize),
         special_tokens=tuple(start.special_tokens),
         start=start,
-        known=Steps.known(start.engine_merges()),
+        known=Steps.known(begin.pairs),
+        as_encoded=begin.as_encoded,
         **others,
     )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pairity.errors import PairityWarning
+from pairity.files.digests import digest
 from pairity.progress import Listener, Progress
 from pairity.threads import thread_count
 from pairity.tokenizer.tokenizer import Tokenizer
@@ -82,7 +83,7 @@ def train(
         texts = read_train_and_dev(train, dev, skip, settings, show, **reading)
         keeper = None if checkpoint is None else keep(Path(checkpoint), settings, texts)
         saved = keeper.load() if keeper and resume else None
-        known, exhausted = saved or (settings.known, [])
+        known, exhausted = saved or (settings.remade, [])
         show.stage("learning merges", unit="merges", total=settings.budget)
         try:
             learned = learn(
@@ -102,7 +103,15 @@ def train(
     if keeper:  # until the tokenizer is saved, this is all there is of it
         keeper.hear(learned.steps, learned.exhausted)
         keeper.save_newest()
-    trace = trace_of(learned, texts.measures, list(texts.train), len(settings.special_tokens))
+    if settings.as_encoded:
+        learned = learned.after(settings.known)
+    trace = trace_of(
+        learned,
+        texts.measures,
+        list(texts.train),
+        first_tokens=settings.first_tokens,
+        special_tokens=len(settings.special_tokens),
+    )
     record = record_of(settings, texts, trace, learned.exhausted)
     for warning in record["warnings"]:
         warnings.warn(warning, PairityWarning, stacklevel=2)
@@ -119,6 +128,8 @@ def keep(path: Path, settings: Settings, texts: Texts) -> Checkpoint:
         known.left.tolist(),
         known.right.tolist(),
     ]
+    if settings.start and settings.as_encoded:  # merges alone do not say how it cuts
+        run += [digest(b"\n".join(settings.first_tokens)), settings.start.whole_pretokens]
     return Checkpoint(path, fingerprint(run))
 
 
