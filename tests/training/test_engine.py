@@ -310,9 +310,7 @@ def test_a_run_from_a_table_goes_on_where_it_was_stopped(case, done):
 def test_the_longer_table_encodes_as_training_cut_it(case):
     """And a text in which no new token occurs is cut as before."""
     table, learned = case["table"], reference.train(**case)
-    longer = replace(
-        table, tokens=table.tokens | learned.tokens, merges=[*table.merges, *learned.merges]
-    )
+    longer = replace(table, tokens=table.tokens | learned.tokens, merges=[*table.merges, *learned.merges])
     assert not set(map(b"".join, learned.merges)) & table.tokens
     for words in (*case["train"].values(), *case["dev"].values()):
         for word in words:

@@ -21,6 +21,7 @@ from pairity.bpe.model import NO_ID, BpeModel
 from pairity.bpe.start import one_after_the_other
 from pairity.errors import PairityError
 from pairity.formats import exporting, folder, merges_txt, tiktoken, tokenizer_json, transformers
+from pairity.formats.opening import open_model
 from pairity.text.pretokenizers import Pretokenization
 from pairity.threads import thread_count
 from pairity.tokenizer.contents import Contents
@@ -102,9 +103,10 @@ class Tokenizer(Contents):
         )
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Tokenizer:
-        """From a folder that `save` wrote, or any other with a tokenizer.json, or that file."""
-        return cls.from_model(folder.load(Path(path)))
+    def load(cls, spec: str | os.PathLike[str]) -> Tokenizer:
+        """From a folder that `save` wrote, a tokenizer.json, a file of ranks, "tiktoken:NAME", "hf:NAME" or whatever
+        else names a byte-level BPE (see `pairity.formats.opening.find`); every id is kept."""
+        return cls.from_model(open_model(spec))
 
     @classmethod
     def from_huggingface(cls, source: Any, *, allow_holes: bool = False) -> Tokenizer:

@@ -103,8 +103,8 @@ def learn(
 ) -> Learned:
     """Learn until there are `merges` merges, or `tokens` tokens beside the bytes; `known` ones count.
 
-    `start`: pre-tokens start as this encoder cuts them, not as bytes. With it come the ids of its tokens in the order of
-    their numbers here (256 and up are those beside the bytes), and only tokens that it lacks are learned.
+    `start`: pre-tokens start as this encoder cuts them, not as bytes. With it come the ids of its tokens in the order
+    of their numbers here (256 and up are those beside the bytes), and only tokens that it lacks are learned.
     `global_merges`: how many come from all languages together (None: all). `tick(done, language)` is called now
     and then, `checkpoint(steps, exhausted)` every `checkpoint_seconds`, both on this thread.
     """
