@@ -8,6 +8,7 @@ from typing_extensions import Buffer
 __all__ = [
     "CL100K",
     "PATTERNS",
+    "THEN",
     "TIKTOKEN_GPT2",
     "UNICODE_VERSION",
     "Counter",
@@ -26,6 +27,8 @@ PATTERNS: Final[dict[str, tuple[str | None, str]]]
 CL100K: Final[str]
 TIKTOKEN_GPT2: Final[str]
 """The patterns of GPT-4 and GPT-2 as tiktoken writes them."""
+THEN: Final[str]
+"""What stands between the patterns of a pre-tokenizer that takes several steps."""
 UNICODE_VERSION: Final[str]
 """The Unicode version that says what a letter, a number or white space is."""
 

@@ -11,10 +11,13 @@ from pairity.cli.printing import print_training, print_warnings, print_written
 from pairity.counts.counts import Counts
 from pairity.errors import PairityError
 from pairity.formats import exporting
+from pairity.formats.opening import find
+from pairity.judging.opening import open_tokenizer
+from pairity.judging.protocol import TokenizerLike
 from pairity.tokenizer import inspection
 from pairity.tokenizer.tokenizer import Tokenizer
 
-tokenizer_argument = click.argument("tokenizer", type=click.Path(path_type=Path))
+tokenizer_argument = click.argument("tokenizer")
 
 SETTINGS = ("method", "vocab_size", "num_merges", "min_frequency", "max_token_length", "whole_characters")
 
@@ -28,20 +31,65 @@ SETTINGS = ("method", "vocab_size", "num_merges", "min_frequency", "max_token_le
 )
 @tokenizer_argument
 @click.option("--tokens", is_flag=True, help="Show the tokens instead of their ids.")
-def encode_command(tokenizer: Path, tokens: bool) -> None:
-    """Encode standard input: one line of ids per line of text."""
-    found = Tokenizer.load(tokenizer)
-    for line in sys.stdin.buffer:
-        ids = found.encode(line.removesuffix(b"\n"))
-        shown = [repr(found.token_of(i).decode(errors="replace")) for i in ids] if tokens else map(str, ids)
+def encode_command(tokenizer: str, tokens: bool) -> None:
+    """Encode standard input: one line of ids per line of text.
+
+    TOKENIZER is what eval takes.
+    """
+    found = open_any(tokenizer)
+    for number, line in enumerate(sys.stdin.buffer, 1):
+        ids = encode_line(found, line.removesuffix(b"\n"), number)
+        shown = (
+            [repr(token_bytes(found, i).decode(errors="replace")) for i in ids] if tokens else map(str, ids)
+        )
         click.echo(" ".join(shown))
+
+
+def open_any(spec: str) -> Tokenizer | TokenizerLike:
+    """A byte-level BPE with our own encoder, and any other by the library that it is for."""
+    try:
+        return Tokenizer.load(spec)
+    except PairityError:
+        if find(spec).kind not in ("tokenizer.json", "transformers", "hub", "sentencepiece"):
+            raise
+        return open_tokenizer(spec)
+
+
+def encode_line(tokenizer: Tokenizer | TokenizerLike, line: bytes, number: int) -> list[int]:
+    if isinstance(tokenizer, Tokenizer):
+        return tokenizer.encode(line)
+    try:
+        ids, _ = tokenizer.encode_lines([line.decode()])
+    except UnicodeDecodeError:
+        raise PairityError(f"line {number} is not UTF-8, which {tokenizer.name} cannot encode.") from None
+    return [int(token) for token in ids]
+
+
+def token_bytes(tokenizer: Tokenizer | TokenizerLike, token: int) -> bytes:
+    if isinstance(tokenizer, Tokenizer):
+        return tokenizer.token_of(token)
+    found = tokenizer.token_bytes(token)
+    return decoded(tokenizer, [token]) if found is None else found
+
+
+def decoded(tokenizer: Tokenizer | TokenizerLike, ids: list[int]) -> bytes:
+    if isinstance(tokenizer, Tokenizer):
+        return tokenizer.decode_bytes(ids)
+    if wrong := [token for token in ids if not 0 <= token < tokenizer.vocab_size]:
+        last = tokenizer.vocab_size - 1
+        raise PairityError(f"id {wrong[0]} is not in the vocabulary, whose ids go from 0 to {last}")
+    text = tokenizer.decode(ids)
+    return text.encode() if isinstance(text, str) else text
 
 
 @command("decode", "pairity encode tokenizer/ < text.txt | pairity decode tokenizer/")
 @tokenizer_argument
-def decode_command(tokenizer: Path) -> None:
-    """Decode standard input: one line of text per line of ids."""
-    found = Tokenizer.load(tokenizer)
+def decode_command(tokenizer: str) -> None:
+    """Decode standard input: one line of text per line of ids.
+
+    TOKENIZER is what eval takes.
+    """
+    found = open_any(tokenizer)
     for number, line in enumerate(sys.stdin.buffer, 1):
         try:
             ids = [int(word) for word in line.split()]
@@ -49,7 +97,7 @@ def decode_command(tokenizer: Path) -> None:
             raise PairityError(
                 f"line {number} must hold token ids only, but it is {line.strip()[:60].decode(errors='replace')!r}"
             ) from None
-        sys.stdout.buffer.write(found.decode_bytes(ids) + b"\n")
+        sys.stdout.buffer.write(decoded(found, ids) + b"\n")
 
 
 @command(
@@ -70,8 +118,11 @@ def decode_command(tokenizer: Path) -> None:
     "--counts", metavar="COUNTS", help="With --tokens: add how often each token occurs in this counted text."
 )
 @force("an existing table")
-def inspect_command(tokenizer: Path, tokens: Path | None, counts: str | None, force: bool) -> None:
-    """Show a tokenizer's settings, its data, and which languages were served."""
+def inspect_command(tokenizer: str, tokens: Path | None, counts: str | None, force: bool) -> None:
+    """Show a tokenizer's settings, its data, and which languages were served.
+
+    TOKENIZER is any byte-level BPE that eval takes.
+    """
     if counts is not None and tokens is None:
         raise PairityError("--counts adds columns to the table of tokens: give --tokens FILE as well.")
     if tokens is None:
@@ -100,6 +151,7 @@ def inspect_command(tokenizer: Path, tokens: Path | None, counts: str | None, fo
     pairity export tokenizer/ --to tiktoken -o pairity.tiktoken
     pairity export tokenizer/ --to transformers --bos-token '<s>' -o exported/
     pairity export tokenizer/ --to gguf -o vocab.gguf
+    pairity export llama3/tokenizer.model --to transformers -o llama3-hf/
     """,
 )
 @tokenizer_argument
@@ -117,7 +169,7 @@ def inspect_command(tokenizer: Path, tokens: Path | None, counts: str | None, fo
 )
 @force("existing files")
 def export_command(
-    tokenizer: Path,
+    tokenizer: str,
     to: str,
     output: Path,
     vocab_size: int | None,
@@ -127,7 +179,10 @@ def export_command(
     chat_template: Path | None,
     force: bool,
 ) -> None:
-    """Write a tokenizer in the format of another library."""
+    """Write a tokenizer in the format of another library.
+
+    TOKENIZER is any byte-level BPE that eval takes.
+    """
     with held(output, lambda: exporting.check_place(to, output, force=force)):
         found = Tokenizer.load(tokenizer)
         if vocab_size is not None:

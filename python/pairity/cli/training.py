@@ -125,7 +125,7 @@ from pairity.training.training import train
     "--continue",
     "continue_from",
     metavar="TOKENIZER",
-    help="Keep the tokens and ids of this tokenizer and learn more.",
+    help="Keep the tokens and ids of this byte-level BPE and learn more. TOKENIZER is what eval takes.",
 )
 @several("--skip", commas=True, metavar="LANG...", help="Leave these languages of the train text out.")
 @click.option(

@@ -23,7 +23,7 @@ from pairity.extras import load_extra
 from pairity.files.digests import digest
 from pairity.formats.json_files import as_json, of_type, read_json, unreadable
 from pairity.formats.published import PUBLISHED, in_place
-from pairity.text.pretokenizers import PRESETS, Pretokenization, is_preset
+from pairity.text.pretokenizers import PRESETS, THEN, Pretokenization, is_preset
 
 WHOLE_TEXT = r"(?s:.+)"
 """How tiktoken is told to leave text whole."""
@@ -239,6 +239,10 @@ def check(model: BpeModel) -> None:
     if model.cut.normalize:
         raise PairityError(
             f"tiktoken cannot normalise text ({model.cut.normalize}): ids would differ. Export to hf."
+        )
+    if THEN in (model.cut.pattern or ""):
+        raise PairityError(
+            "tiktoken cuts text with one pattern, and this tokenizer with several. Export to hf."
         )
     check_covers(model.cut.pattern, "export to tiktoken: it")
     for name, following in pairwise(sorted(model.special_tokens)):

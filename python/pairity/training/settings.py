@@ -1,5 +1,6 @@
 """What is to be learned, as one frozen value that is checked when it is made."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,7 +12,8 @@ import numpy.typing as npt
 from pairity import _core
 from pairity.bpe import special
 from pairity.bpe.merges import BYTE_TOKENS
-from pairity.errors import PairityError
+from pairity.errors import PairityError, PairityWarning
+from pairity.formats.opening import find
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization, check_pattern
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.checks import (
@@ -148,7 +150,7 @@ def make_settings(
         )
     if special_tokens or reserved or pad_to:
         raise PairityError("a tokenizer that is continued keeps its special tokens: leave new ones out.")
-    start = continue_from if isinstance(continue_from, Tokenizer) else Tokenizer.load(continue_from)
+    start = continue_from if isinstance(continue_from, Tokenizer) else open_start(continue_from)
     begin = start.model.training_start
     return Settings(
         vocab_size=vocab_size,
@@ -160,6 +162,19 @@ def make_settings(
         as_encoded=begin.as_encoded,
         **others,
     )
+
+
+def open_start(spec: str | Path) -> Tokenizer:
+    start = Tokenizer.load(spec)
+    if not start.special_tokens and (found := find(spec)).kind == "ranks":
+        warnings.warn(
+            f"{found.place} lists no special tokens, so new tokens get the ids from {len(start)} on. If special "
+            "tokens of the model have these ids, write them beside it first, into "
+            f'{Path(found.place).with_suffix(".json").name}: {{"special_tokens": {{"NAME": ID}}}}.',
+            PairityWarning,
+            stacklevel=2,
+        )
+    return start
 
 
 def with_reserved(
