@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -150,7 +151,7 @@ def open_model(spec: str | os.PathLike[str]) -> BpeModel:
             return tekken.read_table(Path(found.place)).model(allow_holes=False)
         case "ranks":
             table = tiktoken.read_table(Path(found.place), found.pattern)
-            return with_holes_noted(table.model(allow_holes=True), found, below=max(table.ranks.values()))
+            return with_holes_noted(table.model(allow_holes=True), found, table.ranks.values())
         case "sentencepiece":
             raise PairityError(
                 f"{found.place} is a SentencePiece model: its tokens are made of characters, and it has no byte-level "
@@ -159,13 +160,19 @@ def open_model(spec: str | os.PathLike[str]) -> BpeModel:
             )
 
 
-def with_holes_noted(model: BpeModel, found: Found, below: int | None = None) -> BpeModel:
-    """Ids that name no token are kept free, but not without a word: the file may have lost some lines."""
-    tokens = model.tokens if below is None else model.tokens[:below]
-    if holes := [token_id for token_id, token in enumerate(tokens) if not token]:
+def with_holes_noted(model: BpeModel, found: Found, listed: Collection[int] = ()) -> BpeModel:
+    """Ids that name no token are kept free, but not without a word: the file may have lost some lines.
+
+    `listed` are those of the lines of a file of ranks: among them are ids that it keeps free, and behind them those
+    of special tokens, which may lie anywhere.
+    """
+    known = set(listed)
+    size = 1 + max(known) if known else len(model.tokens)
+    holes = [i for i, token in enumerate(model.tokens[:size]) if not token and i not in known]
+    if holes:
         warnings.warn(
-            f"{found.place}: {len(holes):,} ids below {len(tokens):,} name no token, such as {holes[0]}; they stay "
-            "free. If that is not intended, the file is not complete.",
+            f"{found.place}: {len(holes):,} ids below {size:,} name no token, such as {holes[0]}; they stay free. If "
+            "that is not intended, the file is not complete.",
             PairityWarning,
             stacklevel=3,
         )

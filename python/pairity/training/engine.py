@@ -94,7 +94,7 @@ def learn(
     max_token_length: int | None = None,
     whole_characters: bool = False,
     threads: int = 1,
-    start: tuple[_core.Encoder, npt.NDArray[np.uint32]] | None = None,
+    start: tuple[_core.Encoder, Any] | None = None,
     known: Steps | None = None,
     known_exhausted: Exhausted = (),
     tick: Callable[[int, int | None], object] | None = None,
