@@ -86,12 +86,7 @@ pub struct Trained {
 /// Called about every 50 ms on the calling thread with what is learned so far; `false` stops the training.
 pub type Tick<'t> = dyn FnMut(&Trained) -> bool + 't;
 
-pub fn train(
-    languages: &[Language],
-    start: &Start,
-    settings: &Settings,
-    tick: &mut Tick,
-) -> Result<Trained> {
+pub fn train(languages: &[Language], start: &Start, settings: &Settings, tick: &mut Tick) -> Result<Trained> {
     if languages.is_empty() {
         return Err(Error::Invalid("there is no language to learn from".into()));
     }
@@ -178,8 +173,7 @@ impl<'r, 't> Run<'r, 't> {
             return Ok(());
         }
         let (start, log, threads) = (self.start, self.log, self.settings.threads);
-        let pool =
-            self.caller.wait_for(&self.result, |stop| Pool::new(texts, start, log, threads, stop))?;
+        let pool = self.caller.wait_for(&self.result, |stop| Pool::new(texts, start, log, threads, stop))?;
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
             // A single learner leaves nothing to do for helpers.

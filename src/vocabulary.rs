@@ -6,8 +6,8 @@
 use crate::error::{Error, Result};
 use crate::shard::MOST_TOKENS;
 use crate::strings::StringsBuf;
-use hashbrown::HashTable;
 use crate::tokens::hash;
+use hashbrown::HashTable;
 use std::cmp::Ordering;
 
 /// Bytes are kept as their rank in GPT-2's byte-level alphabet, which is also their id, so that

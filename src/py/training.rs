@@ -144,8 +144,9 @@ fn train<'py>(
         }
         Ok(())
     };
-    let trained =
-        long_call(py, |caller| learn(&given, &start, &settings, &mut |so_far| caller.asked(|py| hear(py, so_far))))?;
+    let trained = long_call(py, |caller| {
+        learn(&given, &start, &settings, &mut |so_far| caller.asked(|py| hear(py, so_far)))
+    })?;
     let steps = little_endian(trained.snapshots.iter().map(|(done, _)| (*done as u64).to_le_bytes()));
     let held = trained.snapshots.iter().flat_map(|(_, tokens)| tokens);
     let held = little_endian(held.map(|tokens| tokens.to_le_bytes()));

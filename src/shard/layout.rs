@@ -144,11 +144,8 @@ impl Part {
         words.sort_by(|a, b| (a.owner, b.weight).cmp(&(b.owner, a.weight)));
         let size = words.iter().map(|word| word.bytes.len() + 1).sum::<usize>();
         check_size(size)?;
-        let mut part = Part {
-            symbols: Symbols::with_capacity(size + 1),
-            regions: Vec::new(),
-            pairs: StartPairs::new(),
-        };
+        let mut part =
+            Part { symbols: Symbols::with_capacity(size + 1), regions: Vec::new(), pairs: StartPairs::new() };
         let mut cutter = start.cutter(stop);
         for (i, word) in words.iter().enumerate() {
             if i % 4096 == 0 && stop.load(Ordering::Relaxed) {

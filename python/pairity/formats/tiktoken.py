@@ -23,7 +23,7 @@ from pairity.extras import load_extra
 from pairity.files.digests import digest
 from pairity.formats.json_files import as_json, of_type, read_json, unreadable
 from pairity.formats.published import PUBLISHED, in_place
-from pairity.text.pretokenizers import PRESETS, THEN, Pretokenization, is_preset
+from pairity.text.pretokenizers import PRESETS, THEN, Pretokenization, is_preset, pattern_of
 
 WHOLE_TEXT = r"(?s:.+)"
 """How tiktoken is told to leave text whole."""
@@ -57,12 +57,12 @@ def read_from(
     allow_holes: bool = False,
 ) -> BpeModel:
     """From a file of ranks or a `tiktoken.Encoding`."""
+    regex = None if pattern is None else pattern_of(pattern) or WHOLE_TEXT
     if isinstance(source, str | os.PathLike):
-        table = read_table(Path(source), pattern)
+        table = read_table(Path(source), regex)
     else:
         table = of_encoding(source)
-        if pattern is not None:
-            table = replace(table, pattern=named_pattern(pattern))
+        table = table if regex is None else replace(table, pattern=regex)
     if special_tokens is not None:
         table = replace(table, special_tokens=special_tokens)
     return table.model(allow_holes=allow_holes)
@@ -101,7 +101,8 @@ def read_table(path: Path, pattern: str | None = None) -> RankTable:
     if pattern is None and known is None:
         raise PairityError(
             f"{path} holds tiktoken ranks, but not the pattern that cuts the text before them. Add it: "
-            f"{path.name}@NAME with NAME one of {', '.join(PUBLISHED)}, or {path.name}@REGEX."
+            f"{path.name}@NAME with NAME one of {', '.join(PUBLISHED)}, or {path.name}@REGEX. In Python, "
+            "from_tiktoken takes pattern=..."
         )
     if known is not None and not specials and known.ranks == len(ranks):
         specials = dict(known.special_tokens)
