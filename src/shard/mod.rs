@@ -193,6 +193,7 @@ impl Index<'_> {
     /// No pair of the new token is there already, even if another merge made the same string before (`ab|c`, `a|bc`).
     /// Where a token begins and ends now, one has begun and ended at all times, so nothing around a stretch of bytes
     /// ever mattered to what became of it: equal stretches are cut alike. If one of them is still two tokens, so is each.
+    /// (That holds for words that an encoder cut, too; those that it takes whole have no neighbours.)
     fn gain(&mut self, pair: Pair, weight: u64, boundaries: &[u32]) -> Candidate {
         let Entry::Vacant(place) = self.pairs.entry(pair) else {
             panic!("the same bytes were cut in two ways")

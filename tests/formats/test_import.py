@@ -276,7 +276,11 @@ def _sequence(*steps: dict) -> dict:
         ("pre_tokenizer", None, "pre-tokenizer .* is missing"),
         ("pre_tokenizer", {"type": "Whitespace"}, "ends with Whitespace, not with ByteLevel"),
         ("pre_tokenizer", BYTE_LEVEL | {"add_prefix_space": True}, "add_prefix_space"),
-        ("pre_tokenizer", _sequence(BYTE_LEVEL, SPLIT, BYTE_LEVEL), "the pre-tokenizer ByteLevel cannot be kept"),
+        (
+            "pre_tokenizer",
+            _sequence(BYTE_LEVEL, SPLIT, BYTE_LEVEL),
+            "the pre-tokenizer ByteLevel cannot be kept",
+        ),
         ("pre_tokenizer", _sequence(SPLIT | {"behavior": "Removed"}, BYTE_LEVEL), "only Isolated can"),
         ("pre_tokenizer", _sequence(SPLIT | {"pattern": {"String": 3}}, BYTE_LEVEL), "3 is not a string"),
         (

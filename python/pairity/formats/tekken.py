@@ -14,6 +14,10 @@ from pairity.formats.published import TEKKEN
 from pairity.formats.tiktoken import RankTable
 
 
+MOST_SPECIAL_TOKENS = 1_000_000
+"""No file has as many; a damaged number must not make us name them all."""
+
+
 def is_tekken(path: Path) -> bool:
     with path.open(encoding="utf-8", errors="replace") as file:
         start = file.read(4096)
@@ -26,8 +30,13 @@ def read_table(path: Path) -> RankTable:
         config = content["config"]
         reserved = of_type(int, config["default_num_special_tokens"], "default_num_special_tokens")
         learned = of_type(int, config["default_vocab_size"], "default_vocab_size") - reserved
+        vocab = of_type(list, content["vocab"], "the vocabulary")
+        if not (0 <= reserved < MOST_SPECIAL_TOKENS and 0 < learned <= len(vocab)):
+            raise PairityError(
+                f"{path} is damaged: {reserved} special tokens and {learned} others, but {len(vocab)} are listed."
+            )
         ranks: dict[bytes, int] = {}
-        for entry in content["vocab"][:learned]:
+        for entry in vocab[:learned]:
             token = base64.b64decode(entry["token_bytes"], validate=True)
             if token in ranks:
                 raise PairityError(f"{path}: the token {token!r} is there twice.")
