@@ -3,7 +3,6 @@
 import base64
 import copy
 import functools
-import importlib.util
 import json
 import random
 from pathlib import Path
@@ -18,6 +17,7 @@ from pairity.errors import PairityError
 from pairity.formats import tiktoken as tiktoken_format
 from pairity.text.pretokenizers import CL100K, PRESETS, pattern_of
 from pairity.tokenizer.tokenizer import Tokenizer
+from published_tokenizers import installed
 from small_tokenizers import KINDS, NASTY, OWN_PATTERN, naive_ids, sample_lines, small, unicode_text
 
 tiktoken = pytest.importorskip("tiktoken")
@@ -97,23 +97,13 @@ def test_a_tokenizer_of_hugging_faces_own_trainer():
         assert whole.encode(text) == theirs.encode(text).ids
 
 
-def _installed(package: str, file: str) -> Path:
-    found = importlib.util.find_spec(package)
-    if found is None or not found.submodule_search_locations:
-        pytest.skip(f"{package} is not installed")
-    path = Path(found.submodule_search_locations[0]) / file
-    if not path.exists():
-        pytest.skip(f"{package} has no {file}")
-    return path
-
-
 def _openai(name: str, monkeypatch) -> "tiktoken.Encoding":
-    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(_installed("litellm", "litellm_core_utils/tokenizers")))
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(installed("litellm", "litellm_core_utils/tokenizers")))
     return tiktoken.get_encoding(name)
 
 
 def _tekken() -> "tiktoken.Encoding":
-    model = json.loads(_installed("mistral_common", "data/tekken_240911.json").read_bytes())
+    model = json.loads(installed("mistral_common", "data/tekken_240911.json").read_bytes())
     specials = model["config"]["default_num_special_tokens"]
     size = model["config"]["default_vocab_size"] - specials
     ranks = {base64.b64decode(entry["token_bytes"]): entry["rank"] for entry in model["vocab"][:size]}
@@ -123,7 +113,7 @@ def _tekken() -> "tiktoken.Encoding":
 
 
 def _from_file(package: str, file: str, pattern: str) -> "tiktoken.Encoding":
-    ranks = tiktoken_load.load_tiktoken_bpe(str(_installed(package, file)))
+    ranks = tiktoken_load.load_tiktoken_bpe(str(installed(package, file)))
     return tiktoken.Encoding(
         package, pat_str=pattern, mergeable_ranks=ranks, special_tokens={"<|end|>": len(ranks)}
     )

@@ -13,7 +13,6 @@ from pairity.formats.json_files import of_type, read_json
 from pairity.formats.published import TEKKEN
 from pairity.formats.tiktoken import RankTable
 
-
 MOST_SPECIAL_TOKENS = 1_000_000
 """No file has as many; a damaged number must not make us name them all."""
 
