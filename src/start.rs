@@ -95,3 +95,53 @@ impl Cutter<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::split::Pretokenizer;
+    use crate::strings::StringsBuf;
+    use crate::tokens::Tokens;
+
+    /// The bytes; `abc`, made of `a` and `bc`, whose rank is higher; and `xyz`, which no merge makes.
+    fn encoder() -> Encoder {
+        let bytes = (0..=255_u8).map(|byte| vec![byte]);
+        let tokens: StringsBuf = bytes.chain([b"abc".to_vec(), b"bc".to_vec(), b"xyz".to_vec()]).collect();
+        let merges = [[97, 257, 256], [98, 99, 257]];
+        let (whole, tokens) = (Pretokenizer::new(None).unwrap(), Tokens::new(tokens).unwrap());
+        Encoder::new(whole, false, tokens, &[], &merges, true, &mut CheckIn::never()).unwrap()
+    }
+
+    fn ids() -> Vec<u32> {
+        let mut ids: Vec<u32> = (0..=258).collect();
+        for (byte, rank) in (0..).zip(byte_ranks()) {
+            ids[usize::from(rank)] = byte;
+        }
+        ids
+    }
+
+    #[test]
+    fn words_start_as_the_encoder_cuts_them() {
+        let (encoder, stop) = (encoder(), AtomicBool::new(false));
+        let start = Start::encoded(&encoder, &ids()).unwrap();
+        let number = |byte: u8| u32::from(byte_ranks()[usize::from(byte)]);
+        let mut cutter = start.cutter(&stop);
+        assert_eq!(cutter.cut(b"xabc").unwrap(), [number(b'x'), 256]);
+        assert_eq!(cutter.cut(b"xyz").unwrap(), [258]);
+        assert_eq!(cutter.cut(b"xyzx").unwrap(), [b'x', b'y', b'z', b'x'].map(number));
+        assert_eq!(cutter.count(b"abcbc").unwrap(), 2);
+        assert_eq!((start.length(256), start.length(number(b'x'))), (3, 1));
+        let vocabulary = start.vocabulary();
+        assert!(!vocabulary.may_join(number(b'a'), 257), "abc is there");
+        assert!(vocabulary.may_join(256, 257));
+    }
+
+    #[test]
+    fn tokens_in_another_order_are_refused() {
+        let mut swapped = ids();
+        swapped.swap(0, 1);
+        for wrong in [&ids()[1..], &swapped, &[ids(), vec![258]].concat(), &[ids(), vec![999]].concat()] {
+            assert!(Start::encoded(&encoder(), wrong).is_err());
+        }
+    }
+}
