@@ -162,6 +162,15 @@ impl Part {
             }
             part.symbols.push(SEPARATOR);
             let mut boundary = first + 1;
+            if tokens.len() == word.bytes.len() {
+                // All are bytes, as they mostly are at the start.
+                tokens.iter().for_each(|&token| part.symbols.push(token));
+                for pair in tokens.windows(2) {
+                    boundary += 1;
+                    part.pairs.note(pair[0], pair[1], boundary, word.weight);
+                }
+                continue;
+            }
             for (i, &token) in tokens.iter().enumerate() {
                 if i > 0 {
                     part.pairs.note(tokens[i - 1], token, boundary, word.weight);
