@@ -10,22 +10,23 @@ from pathlib import Path
 
 import click
 
-from pairity.cli.program import COMMANDS, HELP, main
-
 from generated import write_or_check
+from pairity.cli.program import COMMANDS, HELP, main
 
 PAGE = Path(__file__).parent / "reference" / "commands.md"
 
 INTRODUCTION = f"""\
 # Commands
 
-*Written by `python docs/commands.py` from `pairity --help`: change the help texts in `python/pairity/cli/`, not this page.*
+*Written by `python docs/commands.py` from the commands: change the help texts in `python/pairity/cli/`, not this
+page.*
 
 {inspect.cleandoc(HELP.split(chr(10), 2)[2])}
 
-How such values are written, and which files are read: [input](../input.md). A command that writes
-needs `--force` to replace what is there (`demo` needs none: it replaces an older demo). Results go to standard output, everything else to standard error; the exit code is
-0 when it is done, 1 for an error, 2 for a wrong command line ([more](../promise.md#work-is-not-lost)).
+How such values are written, and which files are read: [input](../input.md). A command that
+writes needs `--force` to replace what is there (`demo` needs none: it replaces an older demo). Results go to
+standard output, everything else to standard error; the exit code is 0 when it is done, 1 for an error, 2 for a wrong
+command line ([more](../promise.md#work-is-not-lost)).
 """
 
 

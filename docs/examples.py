@@ -5,7 +5,7 @@ comment in the line before a block says what is different about it:
 
     <!-- not run: REASON -->    it cannot run in a test
     <!-- needs: MODULE -->      it is left out where the module is not installed
-    <!-- fresh -->              it starts in a new folder
+    <!-- fresh -->              it starts in a new folder; `fresh; needs: MODULE` is both
     <!-- output -->             (of a `text` block) what the block before it prints; a line of `...` stands for any
 
     python docs/examples.py             run the examples of all pages; write the outputs that changed
@@ -68,10 +68,12 @@ class Block:
     @property
     def missing(self) -> list[str]:
         """Modules that it needs and that are not installed."""
-        if not self.mark.startswith("needs: "):
-            return []
-        wanted = self.mark.removeprefix("needs: ").split(", ")
-        return [module for module in wanted if importlib.util.find_spec(module) is None]
+        return [module for module in self.needs if importlib.util.find_spec(module) is None]
+
+    @property
+    def needs(self) -> list[str]:
+        _, found, modules = self.mark.partition("needs: ")
+        return modules.split(", ") if found else []
 
 
 def blocks_of(page: Path) -> list[Block]:
@@ -134,7 +136,7 @@ def run_page(page: Path, folder: Path, program: Path, *, start: Path | None) -> 
     printed: str | None = None
     outputs = []
     for number, block in enumerate(blocks_of(page)):
-        if block.mark == "fresh":
+        if block.mark.startswith("fresh"):
             runner = Runner(begin(folder / str(number), start), program)
         if block.mark == "output" and printed is not None:
             outputs.append((block, printed))

@@ -37,9 +37,9 @@ INTRODUCTION = """\
 
 *Written by `python docs/python_api.py` from the docstrings: change those in `python/pairity/`, not this page.*
 
-All of it is typed. A user's mistake raises [`pairity.PairityError`](#pairityerror) with a sentence that says what to do, and
-what should be heard about a result is a [`pairity.PairityWarning`](#pairitywarning). What the arguments `train`, `dev`, `data`
-and `sources` take is told in [input](../input.md).
+All of it is typed. A user's mistake raises [`pairity.PairityError`](#pairityerror) with a sentence that says what to
+do, and what should be heard about a result is a [`pairity.PairityWarning`](#pairitywarning). What the arguments
+`train`, `dev`, `data` and `sources` take is told in [input](../input.md).
 """
 
 
@@ -51,10 +51,14 @@ def markdown(docstring: str) -> str:
         rows = [re.fullmatch(r"(?:(\w+) {2,}| {8,})(.+)", line) for line in lines]
         if len(lines) > 1 and all(rows) and rows[0] and rows[0][1]:
             found.append(
-                "\n".join(("- `{}`: " if row[1] else "  ").format(row[1]) + escaped(row[2]) for row in rows if row)
+                "\n".join(
+                    ("- `{}`: " if row[1] else "  ").format(row[1]) + escaped(row[2]) for row in rows if row
+                )
             )
         elif lines[0].startswith("`") and sum(line.startswith("`") for line in lines) > 1:
-            found.append("\n".join(("- " if line.startswith("`") else "  ") + escaped(line) for line in lines))
+            found.append(
+                "\n".join(("- " if line.startswith("`") else "  ") + escaped(line) for line in lines)
+            )
         elif all(line.startswith("    ") for line in lines):
             found.append("\n".join(["```text", *(line[4:] for line in lines), "```"]))
         else:
@@ -173,7 +177,9 @@ def code(text: str) -> str:
 
 
 def page() -> str:
-    names = sorted(pairity.__all__, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
+    names = sorted(
+        pairity.__all__, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name)
+    )
     entries = [entry(pairity, name) for name in names]
     trainers = [entry(pairity.hf, name) for name in pairity.hf.__all__]
     heading = "## Hugging Face trainers\n\nHow to use them: [the drop-in](../howto/hugging-face.md)."

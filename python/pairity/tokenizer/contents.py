@@ -50,6 +50,7 @@ class Contents:
 
     @property
     def special_tokens(self) -> Mapping[str, int]:
+        """Name -> id."""
         return MappingProxyType(self._model.special_tokens)
 
     @property
@@ -69,6 +70,7 @@ class Contents:
 
     @property
     def normalize(self) -> str | None:
+        """The Unicode normalisation of text before it is cut; None for none."""
         return self._model.cut.normalize
 
     @property
