@@ -11,7 +11,7 @@ export VIRTUAL_ENV := $(CURDIR)/.venv
 unexport CONDA_PREFIX
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser test-faults fuzz lint fmt bench bench-guard docs-numbers clean
+.PHONY: help demo test test-browser test-faults test-wheel fuzz lint fmt bench bench-guard docs docs-numbers wheel clean
 
 # A missing tool is told in one plain message. In question mode (-q) make runs no recipe, prints nothing
 # of its own and exits 1: that message stays the only output.
@@ -30,8 +30,9 @@ demo: .venv/.core ## Count, train, compare and report on the embedded sample; th
 
 test: .venv/.dev ## Run the Rust and the Python tests
 	cargo test
-	$(BIN)/pytest -n 2 --dist loadfile -m 'not browser and not faults'
-	@echo 'Left out: tests in a real browser (make test-browser) and the long form of faults (make test-faults).'
+	$(BIN)/pytest -n 2 --dist loadfile -m 'not browser and not faults and not wheel'
+	@echo 'Left out: tests in a real browser (make test-browser), the long form of faults (make test-faults), and'
+	@echo 'installing sdist and wheel into empty environments (make test-wheel).'
 
 test-browser: .venv/.dev ## Run the tests that open the report in a real browser (needs chromium)
 	$(BIN)/pytest -m browser
@@ -62,11 +63,24 @@ bench: .venv/.bench ## Measure against the peers: machine, versions and ratios o
 bench-guard: ## Fail where the core needs over 5 % more instructions than recorded (needs valgrind)
 	'$(PYTHON)' benches/guard.py
 
+docs: .venv/.dev ## Write the reference from the code and build the pages as a site, in site/
+	$(BIN)/python docs/commands.py
+	$(BIN)/python docs/python_api.py
+	$(BIN)/python docs/metrics.py
+	$(BIN)/zensical build --strict
+
+wheel: .venv/.made ## Build the sdist, and the wheel from it, into dist/
+	rm -rf dist
+	$(BIN)/maturin build --release --sdist --out dist
+
+test-wheel: wheel .venv/.dev ## Install sdist and wheel into empty environments and run the demo there
+	$(BIN)/pytest -m wheel tests/packaging
+
 docs-numbers: .venv/.dev ## Fill the tables of README.md and docs/ from docs/results/
 	$(BIN)/python docs/tables.py
 
 clean: ## Remove everything that make made
-	rm -rf .venv target demo dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv target demo dist site .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -f python/pairity/*.so python/pairity/*.pyd
 
 .venv/.made:

@@ -1,10 +1,6 @@
 """The site is built strictly, links lead somewhere, and it needs nothing from the network."""
 
-import importlib.util
 import re
-import shutil
-import subprocess
-import sys
 import tomllib
 from html.parser import HTMLParser
 from pathlib import Path
@@ -12,6 +8,7 @@ from urllib.parse import unquote
 
 import pytest
 
+from docs_site import build_site
 from examples import ROOT
 
 
@@ -35,20 +32,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if importlib.util.find_spec("zensical") is None:
-        pytest.skip("zensical is not installed: pip install 'pairity[dev]'")
-    folder = tmp_path_factory.mktemp("site")
-    shutil.copy(ROOT / "zensical.toml", folder)
-    shutil.copytree(ROOT / "docs", folder / "docs", ignore=shutil.ignore_patterns("__pycache__"))
-    done = subprocess.run(
-        [sys.executable, "-m", "zensical", "build", "--strict"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "site"
+    return build_site(tmp_path_factory.mktemp("site"))
 
 
 def test_every_link_leads_to_a_page_and_a_heading(site: Path) -> None:
