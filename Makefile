@@ -2,8 +2,9 @@
 # Stamps in .venv say what is there, so only what changed is made again.
 
 PYTHON ?= python3
-BIN := .venv/bin
+BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PEERS := tokenizers tiktoken sentencepiece ffbpe rustbpe fast-bpe-rs bpeasy
+PAGE_SCRIPTS := $(addprefix docs/,commands.py examples.py generated.py metrics.py python_api.py tables.py)
 CORE_SOURCES := pyproject.toml Cargo.toml $(wildcard Cargo.lock) $(wildcard src/*.rs src/*/*.rs)
 
 # Without this, maturin would install into whatever environment happens to be active.
@@ -16,8 +17,10 @@ unexport CONDA_PREFIX
 # A missing tool is told in one plain message. In question mode (-q) make runs no recipe, prints nothing
 # of its own and exits 1: that message stays the only output.
 ifneq ($(filter-out help clean,$(MAKECMDGOALS)),)
+ifneq ($(OS),Windows_NT)
 ifneq ($(shell .ci/check-tools '$(PYTHON)' >&2 || echo missing),)
 MAKEFLAGS += -q
+endif
 endif
 endif
 
@@ -46,7 +49,8 @@ test-faults: .venv/.dev ## Crashes, kills and full disks, all of them (as root a
 lint: .venv/.dev ## Check format, style, types, the direction of imports and the stub of the core
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy --strict python/pairity docs/tables.py benches
+	$(BIN)/mypy --strict python/pairity benches
+	$(BIN)/mypy --strict $(PAGE_SCRIPTS)
 	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/python -m mypy.stubtest pairity._core --mypy-config-file pyproject.toml
 	cargo fmt --check
@@ -69,9 +73,11 @@ docs: .venv/.dev ## Write the reference from the code and build the pages as a s
 	$(BIN)/python docs/metrics.py
 	$(BIN)/zensical build --strict
 
-wheel: .venv/.made ## Build the sdist, and the wheel from it, into dist/
+# For another machine: make wheel TARGET=aarch64-unknown-linux-musl (rustup target add it first). With zig as the linker
+# a wheel for Linux needs an old libc only, and so runs on all distributions.
+wheel: .venv/.made $(if $(findstring linux,$(TARGET)),.venv/.zig) ## Build the sdist, and the wheel from it, into dist/
 	rm -rf dist
-	$(BIN)/maturin build --release --sdist --out dist
+	$(BIN)/maturin build --release --sdist --out dist $(if $(TARGET),--target $(TARGET)) $(if $(findstring linux,$(TARGET)),--zig)
 
 test-wheel: wheel .venv/.dev ## Install sdist and wheel into empty environments and run the demo there
 	$(BIN)/pytest -m wheel tests/packaging
@@ -87,6 +93,10 @@ clean: ## Remove everything that make made
 	@echo 'Making .venv with $(PYTHON) ...'
 	@'$(PYTHON)' -m venv --clear .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2'
+	@touch $@
+
+.venv/.zig: .venv/.made
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check ziglang
 	@touch $@
 
 .venv/.core: .venv/.made $(CORE_SOURCES)

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from generated import write_or_check
+from pairity.cli.options import Command
 from pairity.cli.program import COMMANDS, HELP, main
 
 PAGE = Path(__file__).parent / "reference" / "commands.md"
@@ -53,7 +54,9 @@ def options_table(command: click.Command) -> str:
     return "\n".join("| " + " | ".join(cell.replace("|", r"\|") for cell in row) + " |" for row in rows)
 
 
-def section(name: str, command: click.Command) -> str:
+def section(name: str) -> str:
+    command = main.get_command(click.Context(main), name)
+    assert isinstance(command, Command)
     context = click.Context(command, info_name=f"pairity {name}")
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
     paragraphs = inspect.cleandoc(command.help or "")
@@ -65,9 +68,8 @@ def section(name: str, command: click.Command) -> str:
 
 
 def page() -> str:
-    context = click.Context(main)
     listing = "\n".join(f"- [`{name}`](#pairity-{name}): {line}" for name, (_, line) in COMMANDS.items())
-    commands = [section(name, main.get_command(context, name)) for name in COMMANDS]
+    commands = [section(name) for name in COMMANDS]
     return "\n".join([INTRODUCTION, listing + "\n", *commands])
 
 

@@ -147,8 +147,9 @@ def run_page(page: Path, folder: Path, program: Path, *, start: Path | None) -> 
 
 def begin(folder: Path, start: Path | None) -> Path:
     folder.mkdir(exist_ok=True)
-    for name in MADE_BY_THE_TUTORIAL if start else ():
-        shutil.copytree(start / name, folder / name)
+    if start is not None:
+        for name in MADE_BY_THE_TUTORIAL:
+            shutil.copytree(start / name, folder / name)
     return folder
 
 
