@@ -12,7 +12,7 @@ export VIRTUAL_ENV := $(CURDIR)/.venv
 unexport CONDA_PREFIX
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser test-faults test-wheel fuzz lint fmt bench bench-guard docs docs-numbers wheel clean
+.PHONY: help demo test test-browser test-faults test-wheel fuzz fuzz-core lint fmt bench bench-guard docs docs-numbers wheel clean
 
 # A missing tool is told in one plain message. In question mode (-q) make runs no recipe, prints nothing
 # of its own and exits 1: that message stays the only output.
@@ -42,6 +42,12 @@ test-browser: .venv/.dev ## Run the tests that open the report in a real browser
 
 fuzz: .venv/.dev ## Damage files of every kind for ten minutes; each must be read as before or refused
 	$(BIN)/python tests/fuzz/mutate.py --seconds 600
+
+fuzz-core: ## Make up what the core is given, for an hour (needs cargo install cargo-fuzz)
+	for target in text table training; do mkdir -p target/fuzz/corpus/$$target; \
+		RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=target/fuzz cargo fuzz run --fuzz-dir tests/fuzz/core $$target \
+			target/fuzz/corpus/$$target -- -max_total_time=1200 -max_len=2000 -len_control=10 || exit 1; \
+	done
 
 test-faults: .venv/.dev ## Crashes, kills and full disks, all of them (as root also mounts); RECORD=FILE keeps the counts
 	FAULTS_RECORD='$(RECORD)' $(BIN)/pytest -m faults tests/faults

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result};
 
 /// How often the caller is asked: Ctrl-C feels immediate, and the question costs nothing that can be measured.
-const PAUSE: Duration = Duration::from_millis(50);
+pub const PAUSE: Duration = Duration::from_millis(50);
 
 /// Says when it is time to ask the caller.
 pub struct Clock {

@@ -266,7 +266,7 @@ impl Encoder {
         let mut oldest = 0;
         let mut outcome = Ok(());
         self.pretokenizer.split(&text, check_in, &mut |pretoken, check_in| {
-            let next = Hashed::new(pretoken.as_bytes());
+            let next = Hashed::new(&text.as_bytes()[pretoken]);
             workspace.prefetch(next);
             self.ids_by_bytes.prefetch(next.hash);
             let due = std::mem::replace(&mut waiting[oldest], next);

@@ -16,7 +16,7 @@
 //! | | `bpe` | a pre-token -> its ids |
 //! | | [`tokens`] | a vocabulary and its merges -> the tables that encoding reads |
 //!
-//! What several stages use: [`unicode`] (character classes), `strings` (byte strings end to end), `pair` (two tokens),
+//! What several stages use: [`unicode`] (character classes), [`strings`] (byte strings end to end), `pair` (two tokens),
 //! [`vocabulary`] (tokens while they are learned), `log` (the merges so far), [`check_in`] (how long work is stopped),
 //! `memory` and [`error`]. Only `py` knows Python.
 
@@ -33,7 +33,7 @@ pub mod queue;
 pub mod scale;
 mod shard;
 pub mod split;
-mod strings;
+pub mod strings;
 pub mod tokens;
 pub mod train;
 pub mod turns;

@@ -27,7 +27,7 @@ impl<'s> Strings<'s> {
         }
     }
 
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
 
@@ -67,8 +67,8 @@ impl StringsBuf {
         self.offsets.push(self.bytes.len() as i64);
     }
 
-    pub fn len(&self) -> usize {
-        self.as_strings().len()
+    pub fn count(&self) -> usize {
+        self.as_strings().count()
     }
 
     #[inline(always)]

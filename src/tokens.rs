@@ -17,15 +17,15 @@ pub struct Tokens(StringsBuf);
 
 impl Tokens {
     pub fn new(tokens: StringsBuf) -> Result<Self> {
-        if tokens.len() >= u32::MAX as usize {
-            return Err(Error::Invalid(format!("{} tokens are more than ids can name", tokens.len())));
+        if tokens.count() >= u32::MAX as usize {
+            return Err(Error::Invalid(format!("{} tokens are more than ids can name", tokens.count())));
         }
         Ok(Self(tokens))
     }
 
     /// The number of ids, with or without a token.
     pub fn size(&self) -> usize {
-        self.0.len()
+        self.0.count()
     }
 
     #[inline]

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
-# A shell starts what runs in the background with Ctrl-C ignored, and children inherit that: tests that send it
-# would wait for ever.
+# A shell starts what runs in the background with Ctrl-C ignored, nohup ignores SIGHUP, and children inherit both:
+# tests that send them would wait for ever, or see a program that rightly goes on.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP"):  # not on Windows
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

@@ -38,10 +38,10 @@ pub struct Counted<'c> {
 
 impl<'c> Counted<'c> {
     pub fn new(words: Strings<'c>, counts: &'c [u64]) -> Result<Self> {
-        if words.len() != counts.len() {
+        if words.count() != counts.len() {
             return Err(Error::Invalid(format!(
                 "there are {} words but {} counts",
-                words.len(),
+                words.count(),
                 counts.len()
             )));
         }
@@ -175,9 +175,9 @@ impl Counter {
             words: if self.count_words { count_words(text, check_in)? } else { 0 },
             replaced: 0,
         });
-        let base = within.as_ptr().addr();
+        let start = text.as_ptr().addr() - within.as_ptr().addr();
         self.pretokenizer.split_strict(text, check_in, &mut |pretoken, _| {
-            self.table.add(within.as_bytes(), pretoken.as_ptr().addr() - base, pretoken.len(), 1);
+            self.table.add(within.as_bytes(), start + pretoken.start, pretoken.len(), 1);
         })
     }
 }

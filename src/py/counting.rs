@@ -1,6 +1,6 @@
 //! The part of the door that cuts and counts.
 
-use super::{little_endian, long_call_in_steps};
+use super::{little_endian, long_call_apart, long_call_in_steps};
 use crate::check_in::CheckIn;
 use crate::counts;
 use crate::error::Result;
@@ -10,6 +10,7 @@ use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use std::ops::Range;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Counter>()?;
@@ -84,19 +85,22 @@ impl Counter {
     fn merge(&mut self, py: Python<'_>, other: &mut Self) -> PyResult<()> {
         let mut counter = self.take()?;
         let other = other.take()?;
-        py.detach(|| counter.merge(other));
-        self.0 = Some(counter);
+        let both = move || {
+            counter.merge(other);
+            counter
+        };
+        self.0 = Some(long_call_apart(py, both)?);
         Ok(())
     }
 
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<CountedColumns<'py>> {
         let counter = self.take()?;
-        let (words, totals, offsets, counts) = py.detach(|| {
+        let (words, totals, offsets, counts) = long_call_apart(py, || {
             let (words, totals) = counter.finish();
             let offsets = little_endian(words.words.offsets().iter().map(|offset| offset.to_le_bytes()));
             let counts = little_endian(words.counts.iter().map(|count| count.to_le_bytes()));
             (words, totals, offsets, counts)
-        });
+        })?;
         let named = PyDict::new(py);
         named.set_item("lines", totals.lines)?;
         named.set_item("bytes", totals.bytes)?;
@@ -123,7 +127,7 @@ fn pretokenize<'t>(
     let pretokenizer = Pretokenizer::new(pattern)?;
     long_call_in_steps(py, |check_in| {
         let mut pretokens = Vec::new();
-        let mut keep = |pretoken, _: &mut CheckIn| pretokens.push(pretoken);
+        let mut keep = |pretoken: Range<usize>, _: &mut CheckIn| pretokens.push(&text[pretoken]);
         if strict {
             pretokenizer.split_strict(text, check_in, &mut keep)?;
         } else {

@@ -4,7 +4,7 @@ mod counting;
 mod encoding;
 mod training;
 
-use crate::check_in::CheckIn;
+use crate::check_in::{CheckIn, PAUSE};
 use crate::error::{Error, Result};
 use crate::split::{CL100K, PRESETS, TIKTOKEN_GPT2};
 use crate::unicode::UNICODE_VERSION;
@@ -12,6 +12,8 @@ use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::panic::resume_unwind;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -87,6 +89,28 @@ fn long_call_in_steps<T: Send>(
     work: impl FnOnce(&mut CheckIn) -> Result<T> + Send,
 ) -> PyResult<T> {
     long_call(py, |caller| work(&mut CheckIn::new(&mut || caller.asked(|_| Ok(())))))
+}
+
+/// The same for work that never checks in. It runs on a thread of its own, and a caller who stops waiting leaves it to end
+/// by itself.
+fn long_call_apart<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    let (sender, receiver) = sync_channel(1);
+    let worker = std::thread::spawn(move || sender.send(work()).unwrap_or_default());
+    long_call(py, move |caller| {
+        while caller.asked(|_| Ok(())) {
+            match receiver.recv_timeout(PAUSE) {
+                Ok(done) => return Ok(done),
+                Err(RecvTimeoutError::Timeout) => (),
+                Err(RecvTimeoutError::Disconnected) => {
+                    resume_unwind(worker.join().expect_err("it ended without a result"))
+                }
+            }
+        }
+        Err(Error::Interrupted)
+    })
 }
 
 /// The elements of a contiguous buffer.

@@ -1,6 +1,6 @@
 //! Cutting text into pre-tokens.
 //!
-//! In: a pattern and a text, ` ?\S+|...` and `to be`. Out: the pre-tokens in order, `to`, ` be`.
+//! In: a pattern and a text, ` ?\S+|...` and `to be`. Out: where its pre-tokens lie, in order: 0..2 `to`, 2..5 ` be`.
 //!
 //! A pre-tokenizer is described by ONE regular expression: what it matches, from left to right, are the pre-tokens.
 //! The patterns that people use are scanned by hand ([`rules`], [`scanner`]), many times faster than a regex engine can;
@@ -13,6 +13,7 @@ mod scanner;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use fancy_regex::Regex;
@@ -113,13 +114,13 @@ impl Pretokenizer {
         Ok(Self(Method::Match(Arc::new(regex))))
     }
 
-    /// Calls `emit` with every pre-token of `text`, in order. Nothing is lost: text that the pattern does not match
+    /// Calls `emit` with where every pre-token of `text` lies, in order. Nothing is lost: text that the pattern does not match
     /// becomes a pre-token of its own.
-    pub fn split<'t>(
+    pub fn split(
         &self,
-        text: &'t str,
+        text: &str,
         check_in: &mut CheckIn,
-        emit: &mut impl FnMut(&'t str, &mut CheckIn),
+        emit: &mut impl FnMut(Range<usize>, &mut CheckIn),
     ) -> Result<()> {
         match &self.0 {
             Method::Match(regex) => for_each_match(regex, text, |gap, pretoken| {
@@ -135,16 +136,16 @@ impl Pretokenizer {
     }
 
     /// The same, but text that the pattern does not match is an error: training would never see it.
-    pub fn split_strict<'t>(
+    pub fn split_strict(
         &self,
-        text: &'t str,
+        text: &str,
         check_in: &mut CheckIn,
-        emit: &mut impl FnMut(&'t str, &mut CheckIn),
+        emit: &mut impl FnMut(Range<usize>, &mut CheckIn),
     ) -> Result<()> {
         match &self.0 {
             Method::Whole if text.is_empty() => Ok(()),
             Method::Whole => {
-                emit(text, check_in);
+                emit(0..text.len(), check_in);
                 check_in.now()
             }
             Method::Scan(index) => scanner::scan_by(*index, text, check_in, emit),
@@ -153,7 +154,7 @@ impl Pretokenizer {
                     return Err(Error::Invalid(format!(
                         "the pre-tokenizer pattern drops text: it does not match {}. Training would never see this \
                          text; add an alternative that matches it, for example `|(?s:.)` at the end of the pattern.",
-                        excerpt(gap)
+                        excerpt(&text[gap])
                     )));
                 }
                 if !pretoken.is_empty() {
@@ -165,11 +166,12 @@ impl Pretokenizer {
     }
 }
 
-/// Calls `visit` with every match and the text between it and the match before; at the end, with the rest and no match.
-fn for_each_match<'t>(
+/// Calls `visit` with what lies between the match before and a match, and with that match; at the end, with the rest and
+/// no match.
+fn for_each_match(
     regex: &Regex,
-    text: &'t str,
-    mut visit: impl FnMut(&'t str, &'t str) -> Result<()>,
+    text: &str,
+    mut visit: impl FnMut(Range<usize>, Range<usize>) -> Result<()>,
 ) -> Result<()> {
     let mut done = 0;
     for found in regex.find_iter(text) {
@@ -181,8 +183,8 @@ fn for_each_match<'t>(
                 lower_first(&error),
             ))
         })?;
-        visit(&text[done..found.start()], &text[found.start()..found.end()])?;
+        visit(done..found.start(), found.range())?;
         done = found.end();
     }
-    visit(&text[done..], "")
+    visit(done..text.len(), text.len()..text.len())
 }

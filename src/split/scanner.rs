@@ -1,6 +1,8 @@
 //! The scanner: known patterns cut by hand.
 //!
-//! In: a text and one set of [`Rules`]. Out: its pre-tokens, the same as the regex engine's.
+//! In: a text and one set of [`Rules`]. Out: where its pre-tokens lie, the same as the regex engine's.
+
+use std::ops::Range;
 
 use super::rules::{Contractions, KNOWN, Prefix, Rules, WordRule};
 use crate::check_in::CheckIn;
@@ -17,14 +19,14 @@ const CAN_END_WORD: u8 = LOWER | UNCASED | MARK;
 /// In bytes: some ten microseconds' work.
 const STRETCH: usize = 1 << 12;
 
-/// Calls `emit` with the pre-tokens by the rules of this one of [`KNOWN`].
+/// Calls `emit` with where the pre-tokens lie by the rules of this one of [`KNOWN`].
 ///
 /// There is one scanner, compiled for every set of rules: with the rules known, it runs about a tenth faster.
-pub fn scan_by<'t>(
+pub fn scan_by(
     index: usize,
-    text: &'t str,
+    text: &str,
     check_in: &mut CheckIn,
-    emit: &mut impl FnMut(&'t str, &mut CheckIn),
+    emit: &mut impl FnMut(Range<usize>, &mut CheckIn),
 ) -> Result<()> {
     match index {
         0 => scan::<0>(text, check_in, emit),
@@ -41,10 +43,10 @@ pub fn scan_by<'t>(
     }
 }
 
-fn scan<'t, const INDEX: usize>(
-    text: &'t str,
+fn scan<const INDEX: usize>(
+    text: &str,
     check_in: &mut CheckIn,
-    emit: &mut impl FnMut(&'t str, &mut CheckIn),
+    emit: &mut impl FnMut(Range<usize>, &mut CheckIn),
 ) -> Result<()> {
     let rules = const { &KNOWN[INDEX].1 };
     let scanner = Scanner { text: text.as_bytes(), classes: classes() };
@@ -54,7 +56,7 @@ fn scan<'t, const INDEX: usize>(
         let stretch = text.len().min(start + STRETCH);
         while start < stretch {
             let end = rules.end(&scanner, start);
-            emit(&text[start..end], check_in);
+            emit(start..end, check_in);
             start = end;
         }
         check_in.now()?;

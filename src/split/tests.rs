@@ -6,7 +6,7 @@ use proptest::prelude::*;
 fn cut(pretokenizer: &Pretokenizer, text: &str) -> Vec<String> {
     let mut pieces = Vec::new();
     pretokenizer
-        .split_strict(text, &mut CheckIn::never(), &mut |piece, _| pieces.push(piece.to_owned()))
+        .split_strict(text, &mut CheckIn::never(), &mut |piece, _| pieces.push(text[piece].to_owned()))
         .unwrap();
     pieces
 }
@@ -264,7 +264,7 @@ fn text_between_matches_is_kept_or_refused() {
     let letters = Pretokenizer::new(Some(r"\p{L}+")).unwrap();
     let mut pieces = Vec::new();
     letters.split("..ab, cd!", &mut CheckIn::never(), &mut |piece, _| pieces.push(piece)).unwrap();
-    assert_eq!(pieces, ["..", "ab", ", ", "cd", "!"]);
+    assert_eq!(pieces, [0..2, 2..4, 4..6, 6..8, 8..9]);
 
     let message =
         letters.split_strict("ab, cd", &mut CheckIn::never(), &mut |_, _| ()).unwrap_err().to_string();
@@ -276,7 +276,7 @@ fn empty_matches_make_no_pretoken() {
     let stars = Pretokenizer::new(Some("a*")).unwrap();
     let mut pieces = Vec::new();
     stars.split("aab", &mut CheckIn::never(), &mut |piece, _| pieces.push(piece)).unwrap();
-    assert_eq!(pieces, ["aa", "b"]);
+    assert_eq!(pieces, [0..2, 2..3]);
     assert!(stars.split_strict("aab", &mut CheckIn::never(), &mut |_, _| ()).is_err());
 }
 

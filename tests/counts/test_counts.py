@@ -1,8 +1,11 @@
 """The counts artefact: counting is exact, and what is written comes back."""
 
+import _thread
 import json
+import operator
 import unicodedata
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -516,3 +519,16 @@ def test_real_text(shared: Path, tmp_path: Path) -> None:
     assert {row.lines for row in counts.summary()} == {997}
     counts.save(tmp_path / "dev.parquet")
     assert Counts.load(tmp_path / "dev.parquet") == counts
+
+
+@pytest.mark.parametrize("method", ["merge", "finish"])
+def test_a_signal_is_heard_while_counts_are_put_together_or_sorted(method):
+    """The signal is waiting when the call begins: `map` runs nothing of Python between the two."""
+    counter, other = _core.Counter(None), _core.Counter(None)
+    counter.add_lines(b"a\nb\n")
+    arguments = [other] if method == "merge" else []
+    calls = [_thread.interrupt_main, partial(getattr(counter, method), *arguments)]
+    with pytest.raises(KeyboardInterrupt):
+        list(map(operator.call, calls))
+    with pytest.raises(ValueError, match="make a new one"):
+        counter.finish()
