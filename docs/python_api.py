@@ -91,10 +91,14 @@ def arguments(args: ast.arguments) -> Iterator[str]:
     defaults: list[ast.expr | None] = [None] * (len(given) - len(args.defaults)) + list(args.defaults)
     for argument, default in zip(given, defaults, strict=True):
         yield with_default(argument, default)
-    if args.kwonlyargs:
+    if args.vararg:
+        yield f"*{ast.unparse(args.vararg)}"
+    elif args.kwonlyargs:
         yield "*"
     for argument, default in zip(args.kwonlyargs, args.kw_defaults, strict=True):
         yield with_default(argument, default)
+    if args.kwarg:
+        yield f"**{ast.unparse(args.kwarg)}"
 
 
 def with_default(argument: ast.arg, default: ast.expr | None) -> str:
