@@ -2,7 +2,9 @@
 
 import json
 import re
+import shlex
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ import pairity
 import pairity.hf
 import python_api
 from examples import ROOT
+from pairity.cli.options import Command
 from pairity.cli.program import COMMANDS, main
 
 REFERENCE = ROOT / "docs" / "reference"
@@ -207,3 +210,27 @@ def test_tables_have_the_types_of_arrow() -> None:
         "cost:LANG": "double",
         "n": "int64",
     }
+
+
+def examples_of(name: str) -> list[str]:
+    command = main.get_command(click.Context(main), name)
+    assert isinstance(command, Command)
+    return [line.strip() for line in command.examples.strip().splitlines()]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_examples_of_the_help_have_the_options_that_there_are(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("run.toml").write_text('train = ["train/"]\nvocab-size = 1000\n', encoding="utf-8")
+    program = click.Context(main, info_name="pairity")
+    shown = 0
+    for words in (shlex.split(part) for line in examples_of(name) for part in line.split("|")):
+        if words[0] == "pairity":
+            command = main.get_command(program, words[1])
+            assert command is not None
+            given = list(takewhile(lambda word: word != "<", words[2:]))
+            command.make_context(words[1], given, parent=program)
+            shown += words[1] == name
+    assert shown, "a command shows how it is used"
