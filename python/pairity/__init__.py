@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pairity.counts.counts import Counts
     from pairity.errors import PairityError, PairityWarning
     from pairity.judging.evaluation import evaluate
+    from pairity.judging.profile import inspect_language
     from pairity.judging.scores import Scores
     from pairity.judging.tax import tax
     from pairity.reporting.page import report
@@ -41,6 +42,7 @@ HOMES = {
     "Trace": "training.trace",
     "count": "counts.counting",
     "evaluate": "judging.evaluation",
+    "inspect_language": "judging.profile",
     "report": "reporting.page",
     "tax": "judging.tax",
     "train": "training.training",
@@ -59,6 +61,7 @@ __all__ = [
     "Trace",
     "count",
     "evaluate",
+    "inspect_language",
     "report",
     "tax",
     "train",

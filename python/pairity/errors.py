@@ -11,6 +11,11 @@ class PairityWarning(UserWarning):
     """The result is sound, but it is not all that was asked for."""
 
 
+def quoted(names: Iterable[str]) -> str:
+    """'eng_Latn', 'deu_Latn': all of them, for a mistake that is to be mended in one go."""
+    return ", ".join(map(repr, names))
+
+
 def listed(names: Iterable[str], most: int = 8) -> str:
     """eng_Latn, deu_Latn, ... (and 22 more)"""
     found = list(names)

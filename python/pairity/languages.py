@@ -12,6 +12,7 @@ looking up facts and pointing out a likely mistake; no code is ever renamed sile
 from __future__ import annotations
 
 import csv
+import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
@@ -124,6 +125,19 @@ def other_names(code: str, available: Iterable[str]) -> list[str]:
     return [other for other in available if other != code and same_language(code, other)]
 
 
+def hint_of_other_names(codes: Iterable[str], available: Iterable[str]) -> str:
+    """What to put behind names that were not found, where they are there under other codes.
+
+    >>> hint_of_other_names(["fil_Latn", "eng_Latn"], ["tgl_Latn"])
+    ' (but tgl_Latn is the same language as fil_Latn)'
+    """
+    there = list(available)
+    hints = [
+        f"{other} is the same language as {code}" for code in codes for other in other_names(code, there)
+    ]
+    return f" (but {'; '.join(hints)})" if hints else ""
+
+
 def by_name(name: str) -> str | None:
     """The code of a language given by its English name, in upper or lower case; None when it is not known.
 
@@ -131,6 +145,24 @@ def by_name(name: str) -> str | None:
     ('hye_Armn', None)
     """
     return codes_by_name().get(name.casefold())
+
+
+def meant(code: str, available: Iterable[str]) -> list[str]:
+    """Codes in `available` that a user may have meant: the same language by another name or in another spelling,
+    and where there is none, those that are spelled alike.
+
+    >>> [meant(code, ["eng_Latn", "tam_Taml"]) for code in ("Tamil", "tam", "TAM-taml", "tam_Tmil", "xyz")]
+    [['tam_Taml'], ['tam_Taml'], ['tam_Taml'], ['tam_Taml'], []]
+    """
+    codes = [other for other in available if other != code]
+    plain = code.replace("-", "_").casefold()
+    named = by_name(code) or code
+    same = [
+        other
+        for other in codes
+        if same_language(named, other) or plain in (other.casefold(), other.partition("_")[0].casefold())
+    ]
+    return same or difflib.get_close_matches(code, codes, n=3)
 
 
 def all_languages() -> list[Language]:

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from pairity.judging.evaluation import evaluate
 from pairity.reporting import report
 from report_scores import ODD_NAMES, TEXTS, Chunks, scores, tokenizers, trace_table
+from small_tokenizers import small
 
 pytestmark = pytest.mark.browser
 
@@ -352,6 +354,17 @@ def test_poor_scores_still_make_a_page_that_works(visit, options: dict, tmp_path
     page = visit(report(scores(**options), tmp_path / "r.html"))
     assert page.locator("h2").count() > 4
     assert page.locator(".missing:visible").count() > 0
+
+
+def test_the_figure_of_sizes_can_be_pointed_at_and_hides_a_tokenizer(visit, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    given = {"ours": small(merges=300), "bytes": tokenizers()["bytes"]}
+    page = visit(report(evaluate(given, TEXTS, sizes=[300, 500], resamples=20), tmp_path / "r.html"))
+    marks = page.locator("#sizes svg.wide [data-row]")
+    assert marks.count() == 3 * (2 + 1)
+    marks.first.hover(force=True)
+    assert page.locator("#tip").inner_text().startswith("ours, 300 tokens\nGini ")
+    page.locator("#sizes .legend button").first.click()
+    assert page.locator("#sizes svg.wide [data-row]:not(.off)").count() == 3
 
 
 def test_motion_is_left_out_where_it_is_not_wanted(visit, path: Path) -> None:  # type: ignore[no-untyped-def]

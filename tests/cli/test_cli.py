@@ -128,8 +128,6 @@ def test_config_file_and_command_line(tmp_path):
     assert tokenizer.vocab_size == 500
     assert tokenizer.record["method"]["window"] == 50
     assert tokenizer.record["method"]["global_merges"] == 0.25
-    config.write_text("vocabsize = 3\n")
-    assert "no option 'vocabsize'" in pairity("train", "--config", config, "-o", tmp_path / "u").stderr
 
 
 def test_a_size_that_the_data_cannot_reach_is_a_warning(tmp_path):
@@ -148,6 +146,73 @@ def test_a_size_that_the_data_cannot_reach_is_a_warning(tmp_path):
     assert warnings[0].startswith("warning: training stopped early")
 
 
+def test_resume_with_nothing_to_resume_says_so_and_starts(tmp_path):
+    words = [
+        "train",
+        "--train",
+        DEV,
+        "--dev",
+        DEV,
+        "--special-token",
+        "<s>",
+        "--resume",
+        "-o",
+        tmp_path / "t",
+    ]
+    done = pairity(*words, "--num-merges", 5)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith("note: there is no ")
+    assert "checkpoint.parquet to resume from; this run starts from the beginning\n" in done.stderr
+    assert Tokenizer.load(tmp_path / "t").record["merges"] == 5
+
+
+def test_resume_of_a_finished_run_has_no_work(tmp_path):
+    """A queue starts a job again from its first command."""
+    words = ["train", "--train", DEV, "--dev", DEV, "--resume", "-o", tmp_path / "t", "--num-merges"]
+    special = ["--special-token", "<s>"]
+    assert pairity(*words, 5, *special).returncode == 0
+    before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "t").iterdir()}
+    done = pairity(*words, 5, *special)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert (
+        "t is finished: it holds a tokenizer with these settings, and nothing is left to resume"
+        in done.stderr
+    )
+    for other in (
+        [6, *special],
+        [5],
+        [5, *special, "--unit", "byte"],
+        [5, *special, "--method", "classical"],
+    ):
+        refused = pairity(*words, *other)
+        assert refused.returncode == 1, other
+        assert "already holds a tokenizer" in refused.stderr
+    (tmp_path / "t.checkpoint.parquet").write_bytes(b"of a run with --force that was killed")
+    assert "already holds a tokenizer" in pairity(*words, 5, *special).stderr
+    (tmp_path / "t.checkpoint.parquet").unlink()
+    assert {path.name: path.stat().st_mtime_ns for path in (tmp_path / "t").iterdir()} == before
+    assert pairity(*words, 5, *special, "--force").returncode == 0
+
+
+def test_a_language_without_dev_text(tmp_path):
+    (tmp_path / "code.txt").write_text("def f(x):\n    return x\n" * 500)
+    (tmp_path / "ratios.toml").write_text('code = "auto"\n')
+    words = ["train", "--train", DEV, f"code={tmp_path}/code.txt", "--dev", DEV, "--vocab-size", 700]
+    for name, ratio in (("a", ["--ratio", "code=auto"]), ("b", ["--ratios", tmp_path / "ratios.toml"])):
+        done = pairity(*words, *ratio, "-o", tmp_path / name)
+        assert done.returncode == 0, done.stderr
+        shown = " ".join(done.stdout.split())
+        assert "without dev text, measured by train text:" in shown
+        assert "a line-equivalent is 84.8 train bytes (a dev line of eng_Latn)" in shown
+        assert shown.index("tokens per line ") < shown.index("tokens per line-equivalent")
+        assert "worst code" not in shown
+        assert "best code" not in shown
+        assert (
+            pairity("inspect", tmp_path / name).stdout.count("84.8 train bytes (a dev line of eng_Latn)") == 1
+        )
+    assert Tokenizer.load(tmp_path / "a") == Tokenizer.load(tmp_path / "b")
+
+
 BAD_RUNS = {
     "missing dev": (["--train", DEV, "--vocab-size", "500"], "give parallel dev text (--dev)"),
     "unknown ratio": (
@@ -164,7 +229,21 @@ BAD_RUNS = {
     ),
     "classical with window": (
         ["--train", DEV, "--method", "classical", "--window", "5", "--num-merges", "9"],
-        "leave out --global-merges, --window",
+        "--method classical serves no language in particular, so it has no use for --window: leave that out",
+    ),
+    "classical with all that parity takes": (
+        f"--train {DEV} --method classical --num-merges 9 --alpha 2 --unit line --global-merges 0 --on dev "
+        "--ratio a=auto --ratios no.json".split(),
+        "no use for --global-merges, --alpha, --ratio, --ratios, --unit, --on",
+    ),
+    "alpha alone": (
+        ["--train", DEV, "--dev", DEV, "--vocab-size", "500", "--alpha", "2"],
+        "limits nobody without a window: give window=100 (--window 100)",
+    ),
+    "unknown languages": (
+        ["--train", DEV, "--dev", DEV, "--vocab-size", "500", "--skip", "xx,eng_Latn,fil_Latn"],
+        "'xx', 'fil_Latn' are to be skipped, but train has no such language (but tgl_Latn is the same language as "
+        "fil_Latn)",
     ),
     "share": (
         ["--train", DEV, "--dev", DEV, "--vocab-size", "500", "--global-merges", "lots"],
@@ -215,22 +294,6 @@ def test_names_are_shown_as_they_are(tmp_path):
     assert "tokens per train byte" in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("vocab-size = [400]", "'vocab-size' takes one value"),
-        ("vocab-size = 400.5", "'400.5' is not a valid integer"),
-        ("vocab-size = true", "'True' is not a valid integer"),
-    ],
-)
-def test_config_values_of_the_wrong_kind(tmp_path, line, message):
-    (tmp_path / "run.toml").write_text(f'train = "{DEV}"\ndev = "{DEV}"\n{line}\n')
-    done = pairity("train", "--config", tmp_path / "run.toml", "-o", tmp_path / "t")
-    assert done.returncode > 0
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
-
-
 def test_broken_gz_names_the_file(tmp_path):
     (tmp_path / "in").mkdir()
     path = tmp_path / "in" / "eng.txt.gz"
@@ -251,7 +314,7 @@ def test_judge_and_report(trained, tmp_path):
     assert done.returncode == 0, done.stderr
     found = Scores.load(scores)
     gini = found.interval("ours", "gini")
-    assert f"ours {gini.value:.4f} {gini.low:.4f}-{gini.high:.4f} " in " ".join(done.stdout.split())
+    assert f"ours {gini.value:.4f} {gini.low:.4f} to {gini.high:.4f} " in " ".join(done.stdout.split())
     page = tmp_path / "page.html"
     done = pairity(
         "report", scores, "-o", page, "--tokenizer", f"ours={trained}", "--sentences", sample.FOLDER / "test"
@@ -266,6 +329,25 @@ def test_judge_and_report(trained, tmp_path):
     assert priced.returncode == 0, priced.stderr
     tamil = next(line.split() for line in priced.stdout.splitlines() if "tam_Taml" in line)
     assert tamil[:4] == ["tokenizer", "tam_Taml", "Tamil", f"{found.costs('ours')['tam_Taml']:.1f}"]
+
+
+def test_two_tokenizers_of_one_name(trained, tmp_path):
+    for words in (
+        ["eval", trained, trained, "--data", DEV],
+        ["report", "nowhere", "--tokenizer", f"a={trained}", f"a={DEV}"],
+    ):
+        done = pairity(*words, "-o", tmp_path / "out")
+        assert done.returncode == 1
+        assert "two tokenizers have the same name" in done.stderr
+        assert "first=TOKENIZER second=TOKENIZER" in done.stderr
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_the_price_of_a_token(trained):
+    refused = pairity("tax", trained, "--data", "nowhere", "--price", -2)
+    assert refused.returncode == 1
+    assert "the price of a million tokens is -2.0: give a number of 0 or more, such as 2.50" in refused.stderr
+    assert pairity("tax", trained, "--data", sample.FOLDER / "test", "--price", 0).returncode == 0
 
 
 def test_export(trained, tmp_path):
@@ -286,3 +368,20 @@ def test_export(trained, tmp_path):
     assert refused.returncode == 1
     assert "chat.jinja is not a Jinja template" in refused.stderr
     assert not (tmp_path / "s").exists()
+
+
+def test_one_run_judges_many_sizes(trained, tmp_path):
+    folder, data = tmp_path / "scores", sample.FOLDER / "test"
+    done = pairity(
+        "eval", f"ours={trained}", "--data", data, "--sizes", "400,900", "--resamples", 5, "-o", folder
+    )
+    assert done.returncode == 0, done.stderr
+    rows = {words[0]: words[1] for line in done.stdout.splitlines() if len(words := line.split()) > 4}
+    scores = Scores.load(folder)
+    for name in ("ours@400", "ours@900"):
+        assert rows[name] == f"{scores.value(name, 'gini'):.4f}"
+    for sizes, message in (("400,8k", "--sizes has '8k'"), ("400,400", "given twice"), ("100", "are 257")):
+        wrong = pairity("eval", trained, "--data", data, "--sizes", sizes, "-o", tmp_path / "wrong")
+        assert wrong.returncode == 1
+        assert message in wrong.stderr
+        assert not (tmp_path / "wrong").exists()

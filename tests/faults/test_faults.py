@@ -21,7 +21,7 @@ from program import PROGRAM
 from small_tokenizers import small
 
 NAMES = (
-    "train", "count", "merge", "eval", "report", "inspect",
+    "train", "count", "merge", "eval", "report", "inspect", "inspect language",
     "export hf", "export transformers", "export tiktoken", "export merges", "export gguf",
 )  # fmt: skip
 long = pytest.mark.faults

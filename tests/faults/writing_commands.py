@@ -104,6 +104,9 @@ def make(folder: Path) -> dict[str, Writing]:
         "eval": of_both(["eval", "one=OLD", *evaluation], "-o", "out", scores),
         "report": of_both(["report", "OLD-scores"], "-o", "out.html", whole_page),
         "inspect": of_both(["inspect", "OLD"], "--tokens", "out.csv", Path.read_bytes),
+        "inspect language": of_both(
+            ["inspect", "OLD", "--language", "tam_Taml"], "--table", "out.csv", Path.read_bytes
+        ),
     }
     for to, name, read in (
         ("hf", "out.json", Tokenizer.from_huggingface),

@@ -96,7 +96,12 @@ def make(folder: Path) -> list[Specimen]:
         Specimen(
             "tokenizer folder",
             files_in(folder / "tokenizer"),
-            {"load": load, "inspect": command("inspect", "."), "encode": command("encode", ".")},
+            {
+                "load": load,
+                "inspect": command("inspect", "."),
+                "inspect language": command("inspect", ".", "--language", "ben_Beng"),
+                "encode": command("encode", "."),
+            },
             protected=("tokenizer.json", "trace.parquet", "pairity.json"),
             manifest="pairity.json",
             trusting=("inspect",),
@@ -157,7 +162,11 @@ def make(folder: Path) -> list[Specimen]:
         Specimen(
             "config",
             {"run.toml": config, "eng_Latn.txt": plain},
-            {"count": command("count", "eng_Latn.txt", "--config", "run.toml", "-o", "../config.parquet")},
+            {
+                "count": command(
+                    "count", "eng_Latn.txt", "--config", "run.toml", "--force", "-o", "../c.parquet"
+                )
+            },
         ),
         Specimen("ratios", {"r.json": b'{"code": 40.0, "math": "eng_Latn"}'}, {"read": read_ratios_file}),
         Specimen("list of files", {"list": b"# all\nb.txt\n c.txt \n"}, {"read": read_list_file}),

@@ -146,8 +146,12 @@ def test_tax_needs_a_reference_parallel_text_and_a_price() -> None:
         tax(Chunks(3), 2.0)
     with pytest.raises(PairityError, match="no token premium for 'three'"):
         tax(scores_of(reference=None), 2.0)
-    for price in (-1.0, float("nan")):
-        with pytest.raises(
-            PairityError, match=r"the price of 'three' must be a number of 0 or more, got (-1\.0|nan)"
-        ):
-            tax(scores_of(), price)
+    for price in (-1.0, float("nan"), "2.50", {"three": -1.0}):
+        for judged in (scores_of(), "no tokenizer: the price is looked at first"):
+            with pytest.raises(
+                PairityError, match=r"the price of a million tokens is .*: give a number of 0"
+            ):
+                tax(judged, price, data=TEXTS)
+    with pytest.raises(PairityError, match="there is no price for 'two'"):
+        tax(scores_of(), {"three": 1.0})
+    assert tax(scores_of(), 0)["price"].to_pylist() == [0.0] * 6

@@ -1,9 +1,11 @@
 """Training runs, from their traces."""
 
+import dataclasses
 from pathlib import Path
 from types import SimpleNamespace
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from pairity.errors import PairityError
@@ -11,9 +13,11 @@ from pairity.judging.metrics import gini
 from pairity.judging.scores import Scores
 from pairity.reporting import report
 from pairity.reporting.race import find_trace, race
+from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.trace import Trace
 from report_page import Page
 from report_scores import folder_with_trace, trace_table
+from small_tokenizers import small
 
 
 def test_the_race_comes_from_the_trace() -> None:
@@ -80,3 +84,17 @@ def test_traces_that_are_none(tmp_path: Path) -> None:
         find_trace(SimpleNamespace(trace=pa.table({"a": [1]})))
     with pytest.raises(PairityError, match="it has no rows"):
         Trace.from_table(trace_table().slice(0, 0))
+
+
+def test_a_trace_that_was_changed_after_the_tokenizer_was_saved_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "tokenizer"
+    small(merges=8).save(folder)
+    assert find_trace(folder) is None
+    traced = dataclasses.replace(small(merges=8).model, trace=trace_table())
+    Tokenizer.from_model(traced).save(folder, force=True)
+    found = find_trace(folder)
+    assert found is not None
+    assert found.services() == {"eng_Latn": 2, "tel_Telu": 4}
+    pq.write_table(trace_table().slice(0, 5), folder / "trace.parquet")
+    with pytest.raises(PairityError, match=r"trace\.parquet is not the file that was saved here"):
+        find_trace(folder)

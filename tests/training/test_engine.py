@@ -125,11 +125,12 @@ def corpora(draw):
 def cases(draw):
     train, dev, units = draw(corpora())
     kind = draw(st.sampled_from(["classical", "parity", "ratios", "mixed", "train"]))
-    shape = {
-        "global_merges": draw(st.sampled_from([0, 0, 1, 3, 0.5, 1.0])),
-        "window": draw(st.sampled_from([None, None, 1, 2, 5])),
-        "alpha": draw(st.sampled_from([0.3, 1.0, 2.0])),
-    }
+    shape = {"global_merges": draw(st.sampled_from([0, 0, 1, 3, 0.5, 1.0]))}
+    if draw(st.booleans()):
+        shape |= {
+            "window": draw(st.sampled_from([1, 2, 5])),
+            "alpha": draw(st.sampled_from([0.3, 1.0, 2.0])),
+        }
     method: Policy = Parity(**shape)
     if kind == "classical":
         method = Classical()

@@ -116,7 +116,10 @@ def test_stuck_language_is_reported(lines):
     """Its dev text has nothing of its train text, so serving it never helps."""
     dev, _ = lines
     corpus = {"eng_Latn": dev["eng_Latn"], "odd": dev["rus_Cyrl"] + dev["ell_Grek"]}
-    with pytest.warns(PairityWarning, match="odd is stuck"):
+    with (
+        pytest.warns(PairityWarning, match="odd is stuck"),
+        pytest.warns(PairityWarning, match="eng_Latn was never served: others cost more at every merge"),
+    ):
         tokenizer = train(
             corpus,
             dev={"eng_Latn": dev["eng_Latn"], "odd": ["0123456789" * 30] * 60},
@@ -320,7 +323,56 @@ BAD = {
     "blank dev": ({"dev": DEV | {"tel": ["", ""]}}, "no text for 'tel'"),
     "empty train": ({"corpus": WORDS | {"tel": []}}, "no text for 'tel'"),
     "unequal lines": ({"dev": DEV | {"tel": [" తె"]}}, "not parallel.*tel has 1"),
+    "several without dev text": (
+        {"dev": {"deu": DEV["deu"]}},
+        "no dev text for 'eng', 'tel': train has 3 languages, dev has 1 of them.*--skip eng,tel",
+    ),
+    "nothing at all to measure by": (
+        {"dev": None},
+        "nothing to measure 'eng', 'deu', 'tel' by.*--ratio eng=",
+    ),
+    "dev names several that train lacks": (
+        {"dev": DEV | {"xxx": ["a", "b"], "yyy": ["a", "b"]}},
+        "dev names 'xxx' .*, 'yyy' .*, which train lacks.*Add xxx, yyy to train",
+    ),
+    "one language under two codes": (
+        {
+            "corpus": WORDS | {"fil_Latn": {" ang": 5}},
+            "dev": [DEV, {"tgl_Latn": ["a", "b"]}],
+        },
+        r"dev names 'tgl_Latn' .*\(but fil_Latn is the same language as tgl_Latn\)",
+    ),
     "unknown ratio": ({"method": Parity(ratios={"nope": 2.0})}, "nope.*no such language"),
+    "unknown ratios": (
+        {"method": Parity(ratios={"nope": 2.0, "eng": 3.0, "neither": "auto"})},
+        "a ratio is given for 'nope', 'neither', but train has no such language: eng, deu, tel",
+    ),
+    "auto without dev": (
+        {"dev": None, "method": Parity(ratios=dict.fromkeys(WORDS, "auto"))},
+        "the ratio of 'eng', 'deu', 'tel' is auto.*but there is no dev text",
+    ),
+    "several ratios like nobody": (
+        {"dev": {"eng": DEV["eng"]}, "method": Parity(ratios={"tel": "nope", "deu": "tel"})},
+        "ratio of 'tel', 'deu' is copied from 'nope', 'tel', but there is no dev text for 'nope', 'tel'",
+    ),
+    "ratios and dev": (
+        {"method": Parity(ratios={"tel": 2.0, "deu": 3.0})},
+        "'tel', 'deu' have both dev text and a ratio",
+    ),
+    "special token in the text": (
+        {"special_tokens": ["<s>", "he"]},
+        r"'he' occurs in the train text of 'eng' \(23 times\), where it could be learned as an ordinary token.*"
+        r"Take it out of the text.*choose another name, such as one in <\|\.\.\.\|>\.$",
+    ),
+    "separator in the text": (
+        {
+            "corpus": {name: words | {"<|end|>": 2} for name, words in WORDS.items()},
+            "special_tokens": ["<|end|>"],
+        },
+        r"'<\|end\|>' occurs in the train text of 'eng' \(2 times\), 'deu' \(2 times\), 'tel' \(2 times\).*"
+        r"choose another name\.$",
+    ),
+    "skip several": ({"skip": ["no", "eng", "nope"]}, "'no', 'nope' are to be skipped"),
     "ratio like nobody": (
         {"method": Parity(ratios={"tel": "nope"})},
         "the ratio of 'tel' is copied from 'nope', but there is no dev text",
@@ -389,6 +441,9 @@ def test_bad_input_is_refused_before_any_work(case, monkeypatch):
         ({"global_merges": "half"}, "global_merges is 'half': it must be a whole number"),
         ({"alpha": 0.0}, "alpha is 0"),
         ({"alpha": float("inf")}, "alpha is inf"),
+        ({"alpha": 3.0}, r"alpha is 3\.0, but it limits nobody without a window: give window=100"),
+        ({"on": "train", "unit": "byte"}, "on='train' compares train bytes, so unit='byte' .* does nothing"),
+        ({"ratios": {"a": 1.0}, "unit": "word"}, "ratios are bytes per line, so unit='word' .* does nothing"),
         ({"global_merges": -1}, "global_merges is -1: give a number of merges"),
         ({"global_merges": 1.5}, r"global_merges is 1\.5: give a number of merges"),
         ({"unit": "page"}, "unit is 'page': choose one of line, byte, char, word"),

@@ -35,6 +35,7 @@ TRACE_KINDS = {
     "count": NUMBERS,
     "vocab_size": NUMBERS,
     "cost": ("double", "float"),
+    "own_cost": ("double", "float"),
 }
 """Column of a trace, up to a colon -> what the name of its Arrow type begins with."""
 
@@ -102,6 +103,11 @@ class BpeModel:
     def vocab_size(self) -> int:
         """How many tokens there are, special ones included."""
         return len(self.vocabulary) + len(self.special_ids)
+
+    @property
+    def smallest_size(self) -> int:
+        """The bytes and the special tokens: what no vocabulary can do without."""
+        return 256 + len(self.special_ids)
 
     @property
     def special_ids(self) -> list[int]:
@@ -204,10 +210,9 @@ class BpeModel:
 
     def truncated(self, vocab_size: int) -> BpeModel:
         """What training would have given at a smaller size; ids stay."""
-        smallest = 256 + len(self.special_ids)
-        if not smallest <= vocab_size <= len(self.tokens):
+        if not self.smallest_size <= vocab_size <= len(self.tokens):
             raise PairityError(
-                f"vocab_size must be between {smallest} (the bytes and the special tokens) and "
+                f"vocab_size must be between {self.smallest_size} (the bytes and the special tokens) and "
                 f"{len(self.tokens)}, not {vocab_size}."
             )
         above = [name for name, token_id in self.special_tokens.items() if token_id >= vocab_size]

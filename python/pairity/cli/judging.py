@@ -13,7 +13,7 @@ from pairity.cli.printing import print_scores, print_tax, print_written
 from pairity.errors import PairityError
 from pairity.extras import load_extra
 from pairity.judging.evaluation import LeakWarning, evaluate
-from pairity.judging.opening import open_tokenizer, split_name
+from pairity.judging.opening import by_name, open_tokenizer, split_name
 from pairity.judging.scores import OF_THE_FOLDER
 from pairity.judging.tax import tax
 from pairity.progress import Progress
@@ -36,6 +36,7 @@ reference_option = click.option(
     pairity eval parity=tokenizer/ gpt-4o=tiktoken:o200k_base --data devtest/ -o scores/
     pairity eval ours=tokenizer/ llama=llama/tokenizer.json --data devtest/ --baseline llama -o scores/
     pairity eval tokenizer/ --data devtest/ --language eng_Latn,tam_Taml --metric fairness -o scores/
+    pairity eval parity=tokenizer/ classical=classical/ --data devtest/ --sizes 8000,16000,32000 -o scores/
     """,
 )
 @tokenizers_argument
@@ -56,6 +57,12 @@ reference_option = click.option(
 )
 @click.option(
     "--baseline", metavar="NAME", help="Measure changes against this tokenizer. Default: the last one given."
+)
+@several(
+    "--sizes",
+    commas=True,
+    metavar="SIZE...",
+    help="Evaluate pairity's tokenizers at each of these vocabulary sizes, cut from the one that was trained.",
 )
 @reference_option
 @click.option(
@@ -78,6 +85,7 @@ def eval_command(
     languages: Sequence[str],
     metrics: Sequence[str],
     baseline: str | None,
+    sizes: Sequence[str],
     reference: str,
     morph: Path | None,
     resamples: int,
@@ -91,9 +99,7 @@ def eval_command(
     to choose the name that is shown.
     """
     with output_folder(output, OF_THE_FOLDER, what="scores", force=force):
-        opened = {tokenizer.name: tokenizer for tokenizer in map(open_tokenizer, tokenizers)}
-        if len(opened) < len(tokenizers):
-            raise PairityError("two tokenizers have the same name: write NAME=TOKENIZER.")
+        opened = by_name((one.name, one) for one in map(open_tokenizer, tokenizers))
         with Progress() as show, warnings.catch_warnings():
             warnings.simplefilter("ignore", LeakWarning)  # the scores carry it, and are printed with it
             show.stage("encoding", unit="texts")
@@ -103,6 +109,7 @@ def eval_command(
                 languages=list(languages) or None,
                 metrics=list(metrics) or None,
                 baseline=baseline or (list(opened)[-1] if len(opened) > 1 else None),
+                sizes=[whole_number(size) for size in sizes] or None,
                 reference=reference,
                 morph=morph,
                 resamples=resamples,
@@ -113,6 +120,15 @@ def eval_command(
     print_scores(scores)
     click.echo()
     print_written(f"{output}/", then=f"for a page: pairity report {output} -o report.html")
+
+
+def whole_number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise PairityError(
+            f"--sizes has {text!r}: give vocabulary sizes as numbers, such as 8000,16000,32000."
+        ) from None
 
 
 @command(
@@ -159,7 +175,7 @@ def report_command(
         written = report(
             scores,
             output,
-            tokenizers=dict(map(name_and_spec, tokenizers)),
+            tokenizers=by_name(map(name_and_spec, tokenizers)),
             sentences=list(sentences) or None,
             figures_dir=figures,
             title=title,
@@ -192,8 +208,6 @@ def name_and_spec(text: str) -> tuple[str, str]:
 @reference_option
 def tax_command(tokenizers: Sequence[str], data: Sequence[str], price: float, reference: str) -> None:
     """Show what the same content costs in each language."""
-    if price <= 0:
-        raise PairityError(f"--price is {price}: give the price of a million tokens, such as 2.50.")
     table = tax(list(tokenizers), price, data=list(data), reference=reference)
     click.echo(
         f"the price of content that takes a million tokens in {reference}, at {price:.2f} per million tokens"

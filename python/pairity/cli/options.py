@@ -1,6 +1,5 @@
-"""What commands share: options with several values, the config file, and how text is cut."""
+"""What commands share: options with several values, and how text is cut."""
 
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any
 
 import click
 
+from pairity.cli.config import read_config
 from pairity.errors import PairityError
 
 Function = Callable[..., None]
@@ -140,46 +140,14 @@ def read_list(word: str) -> list[str]:
     return values
 
 
-# The config file
-
-
-def read_config(ctx: click.Context, _: click.Parameter, path: Path | None) -> None:
-    """Options from a TOML file stand in for those that are not on the command line."""
-    if path is None:
-        return
-    try:
-        settings = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise PairityError(f"{path} cannot be read as TOML: {error}") from error
-    known = {name: p for p in ctx.command.params for name in (p.name, *(opt.lstrip("-") for opt in p.opts))}
-    values = {}
-    for name, value in settings.items():
-        if name.startswith("-"):
-            raise PairityError(f"{path}: write {name.lstrip('-')!r} instead of {name!r}, without the dashes.")
-        parameter = known.get(name)
-        if parameter is None:
-            raise PairityError(f"{path}: there is no option {name!r} (see {ctx.command_path} --help).")
-        takes_several = parameter.multiple or parameter.nargs == -1
-        if isinstance(value, list | dict) and not takes_several:
-            raise PairityError(f"{path}: {name!r} takes one value, not several.")
-        values[parameter.name] = as_words(value) if takes_several else str(value)
-    ctx.default_map = {**(ctx.default_map or {}), **values}
-
-
-def as_words(value: Any) -> list[str]:
-    """ratio = {code = 40.0} -> ["code=40.0"]; skip = ["a", "b"] -> ["a", "b"]; skip = "a" -> ["a"]"""
-    if isinstance(value, dict):
-        return [f"{key}={item}" for key, item in value.items()]
-    return [str(item) for item in (value if isinstance(value, list) else [value])]
-
-
 config = click.option(
     "--config",
     type=click.Path(path_type=Path),
     is_eager=True,
     expose_value=False,
     callback=read_config,
-    help="A TOML file with any of these options; the command line takes precedence.",
+    help="A TOML file with any of these options, at its top or in a table named after the command; the command "
+    "line takes precedence.",
 )
 
 

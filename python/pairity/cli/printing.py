@@ -14,7 +14,9 @@ from pairity.counts.counts import Counts
 from pairity.judging.metrics import gini
 from pairity.judging.scores import Scores
 from pairity.languages import language as facts
+from pairity.reporting.numbers import Form, write, write_interval
 from pairity.tokenizer.tokenizer import Tokenizer
+from pairity.training.run import LanguageOfRun, run_of
 
 NO_LIMIT = 100_000
 """Columns of a line that goes to a file or another program: nothing is folded or cut off there."""
@@ -61,39 +63,46 @@ def print_counts(counts: Counts, path: Path) -> None:
 
 def print_training(tokenizer: Tokenizer) -> None:
     """Which languages were served, and what each costs now; the most expensive first."""
-    record: Mapping[str, Any] = tokenizer.record or {}
-    languages = record.get("languages", {})
-    costs = {language: text["cost"] for language, text in languages.items() if text.get("cost") is not None}
-    method = record.get("method", {})
-    on_train = method.get("on") == "train"
-    unit = "train byte" if on_train else method.get("unit", "line")
-    rows = [
-        [
-            language,
-            f"{languages[language]['train']['bytes']:,}",
-            f"{languages[language]['served']:,}",
-            rounded(costs.get(language), 2),
-            ", ".join(states(language, record)),
-        ]
-        for language in sorted(languages, key=lambda name: -costs.get(name, 0.0))
-    ]
-    print_table(["language", "train bytes", "served", f"tokens per {unit}", ""], rows, numbers=range(1, 4))
-    click.echo(f"\n{tokenizer.vocab_size:,} tokens, {record.get('merges', 0):,} merges")
+    run = run_of(tokenizer.record)
+    unit = "line-equivalent" if run.on == "train" and run.unit == "line" else run.unit
+    apart = [one for one in run.languages if one.name in run.set_apart]
+    compared = [one for one in run.languages if one not in apart]
+    print_languages(compared, unit)
+    if apart:
+        click.echo("\nwithout dev text, measured by train text:")
+        print_languages(apart, "line-equivalent")
+    merges = "" if run.merges is None else f", {run.merges:,} merges"
+    click.echo(f"\n{tokenizer.vocab_size:,} tokens{merges}")
+    costs = {one.name: one.cost for one in compared if one.cost is not None}
     if len(costs) > 1:
         worst, best = max(costs, key=costs.__getitem__), min(costs, key=costs.__getitem__)
         click.echo(
-            f"{'train' if on_train else 'dev'} Gini {gini(list(costs.values())):.4f}; "
+            f"{run.on} Gini {gini(list(costs.values())):.4f}; "
             f"worst {worst} ({costs[worst]:.2f}), best {best} ({costs[best]:.2f})"
         )
-    print_notes(record.get("notes", []))
+    print_notes(run.notes)
 
 
-def states(language: str, record: Mapping[str, Any]) -> list[str]:
-    """["exhausted at 1,203", "starved"]"""
-    found = []
-    if (step := record["languages"][language].get("exhausted_at")) is not None:
-        found.append(f"exhausted at {step:,}")
-    return found + [state for state in ("stuck", "starved") if language in record.get(state, {})]
+def print_languages(languages: Sequence[LanguageOfRun], unit: str) -> None:
+    rows = [
+        [
+            one.name,
+            whole(one.train_bytes),
+            whole(one.served),
+            write("cost", one.cost),
+            ", ".join([*line_equivalent(one), *one.states]),
+        ]
+        for one in languages
+    ]
+    print_table(["language", "train bytes", "served", f"tokens per {unit}", ""], rows, numbers=range(1, 4))
+
+
+def line_equivalent(language: LanguageOfRun) -> list[str]:
+    """["a line-equivalent is 130.4 train bytes (a dev line of eng_Latn)"]"""
+    if language.line_equivalent is None:
+        return []
+    source = "" if language.copied_from is None else f" (a dev line of {language.copied_from})"
+    return [f"a line-equivalent is {language.line_equivalent:,.1f} train bytes{source}"]
 
 
 def print_scores(scores: Scores) -> None:
@@ -104,11 +113,11 @@ def print_scores(scores: Scores) -> None:
         rows.append(
             [
                 row.tokenizer,
-                rounded(found.value if found else None, 4),
-                f"{found.low:.4f}-{found.high:.4f}" if found and found.low is not None else "-",
-                rounded(row.compression_rate, 4),
-                rounded(row.worst_best, 2),
-                row.worst_language or "-",
+                write("gini", found.value if found else None),
+                write_interval("gini", found.low, found.high) if found else "",
+                write("compression_rate_line", row.compression_rate),
+                write("worst_best", row.worst_best),
+                row.worst_language or "",
             ]
         )
     header = ["tokenizer", "Gini", "95% interval", "lines/token", "worst/best", "worst language"]
@@ -116,8 +125,8 @@ def print_scores(scores: Scores) -> None:
     print_warnings(scores.warnings)
 
 
-def rounded(value: float | None, digits: int) -> str:
-    return "-" if value is None else f"{value:.{digits}f}"
+def whole(value: int | None) -> str:
+    return "-" if value is None else f"{value:,}"
 
 
 def print_costs(scores: Scores) -> None:
@@ -125,7 +134,7 @@ def print_costs(scores: Scores) -> None:
     costs = {name: scores.costs(name) for name in scores.tokenizers}
     baseline = costs[scores.tokenizers[0]]
     rows = [
-        [f"{code}  {facts(code).name}", *(f"{costs[name][code]:.1f}" for name in costs)]
+        [f"{code}  {facts(code).name}", *(write("cost", costs[name][code]) for name in costs)]
         for code in sorted(baseline, key=lambda code: -baseline[code])
     ]
     print_table(["tokens per line", *costs], rows, numbers=range(1, 1 + len(costs)))
@@ -137,10 +146,10 @@ def print_tax(rows: Iterable[Mapping[str, Any]]) -> None:
             row["tokenizer"],
             row["language"],
             row["name"],
-            f"{row['tokens_per_line']:.1f}",
-            f"{row['premium']:.2f}x",
-            f"{row['price']:.2f}",
-            f"{row['extra']:+.2f}",
+            write("cost", row["tokens_per_line"]),
+            f"{write('premium', row['premium'])}x",
+            Form(2).write(row["price"]),
+            Form(2, signed=True).write(row["extra"]),
         ]
         for row in sorted(rows, key=lambda row: (row["tokenizer"], -row["price"]))
     ]

@@ -1,18 +1,26 @@
 """`encode`, `decode`, `inspect` and `export`: what can be done with a tokenizer that is there."""
 
 import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import click
+import pyarrow as pa
 
-from pairity.cli.options import command, force, output
+from pairity.cli.options import command, force, output, several
 from pairity.cli.outputs import held, output_file
 from pairity.cli.printing import print_training, print_warnings, print_written
+from pairity.cli.profiles import print_profile
 from pairity.counts.counts import Counts
 from pairity.errors import PairityError
 from pairity.formats import exporting
+from pairity.judging.profile import inspect_languages
+from pairity.progress import Progress
 from pairity.tokenizer import inspection
 from pairity.tokenizer.tokenizer import Tokenizer
+from pairity.training.run import run_of
 
 tokenizer_argument = click.argument("tokenizer", type=click.Path(path_type=Path))
 
@@ -57,6 +65,7 @@ def decode_command(tokenizer: Path) -> None:
     """
     pairity inspect tokenizer/
     pairity inspect tokenizer/ --tokens tokens.parquet --counts counts.parquet
+    pairity inspect tokenizer/ --language tam_Taml --data devtest/ --table tamil.csv
     """,
 )
 @tokenizer_argument
@@ -66,22 +75,53 @@ def decode_command(tokenizer: Path) -> None:
     metavar="FILE",
     help="Write a table with one row per token, as .parquet or .csv.",
 )
+@several(
+    "--language",
+    "languages",
+    commas=True,
+    metavar="LANG...",
+    help="Show what the tokenizer means to these: cost, merges, costly words, cut characters, nearest languages.",
+)
+@several(
+    "--data",
+    metavar="SOURCE...",
+    help="With --language: text to measure on. Default: the embedded sample, where it has the language.",
+)
 @click.option(
-    "--counts", metavar="COUNTS", help="With --tokens: add how often each token occurs in this counted text."
+    "--table",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="With --language: write what is shown as tidy rows, as .parquet or .csv.",
+)
+@click.option(
+    "--counts",
+    metavar="COUNTS",
+    help="Counted text. With --tokens: add how often each token occurs in it. With --language: instead of --data.",
 )
 @force("an existing table")
-def inspect_command(tokenizer: Path, tokens: Path | None, counts: str | None, force: bool) -> None:
-    """Show a tokenizer's settings, its data, and which languages were served."""
-    if counts is not None and tokens is None:
-        raise PairityError("--counts adds columns to the table of tokens: give --tokens FILE as well.")
-    if tokens is None:
+def inspect_command(
+    tokenizer: Path,
+    tokens: Path | None,
+    languages: Sequence[str],
+    data: Sequence[str],
+    table: Path | None,
+    counts: str | None,
+    force: bool,
+) -> None:
+    """Show a tokenizer's settings, its data, and which languages were served; or what it means to one language."""
+    check_options(tokens, languages, data, table, counts)
+    with ExitStack() as outputs:
+        for path in filter(None, (tokens, table)):
+            inspection.check_name(path)
+            outputs.enter_context(output_file(path, force=force))
         found = Tokenizer.load(tokenizer)
-    else:
-        inspection.check_name(tokens)
-        with output_file(tokens, force=force):
-            found = Tokenizer.load(tokenizer)
-            inspection.write(found.table(None if counts is None else Counts.load(counts)), tokens)
-        print_written(tokens)
+        counted = None if counts is None else Counts.load(counts)
+        if tokens is not None:
+            inspection.write(found.table(counted), tokens)
+            print_written(tokens)
+        if languages:
+            show_languages(found, languages, counted if counted is not None else list(data) or None, table)
+            return
     record = found.record or {}
     click.echo(repr(found))
     for name in SETTINGS:
@@ -91,7 +131,36 @@ def inspect_command(tokenizer: Path, tokens: Path | None, counts: str | None, fo
     if record:
         click.echo()
         print_training(found)
-    print_warnings(record.get("warnings", []))
+    print_warnings(run_of(record).warnings)
+
+
+def check_options(
+    tokens: Path | None, languages: Sequence[str], data: Sequence[str], table: Path | None, counts: str | None
+) -> None:
+    if counts is not None and tokens is None and not languages:
+        raise PairityError("--counts needs --tokens FILE (a table of the tokens) or --language LANG.")
+    if not languages and (data or table is not None):
+        option = "--data" if data else "--table"
+        raise PairityError(f"{option} is for --language: name one, such as --language tam_Taml.")
+    if data and counts is not None:
+        raise PairityError("--data and --counts are both given: measure on one of them.")
+    if table is not None and table == tokens:
+        raise PairityError(f"--tokens and --table are both {table}: give two names.")
+
+
+def show_languages(found: Tokenizer, languages: Sequence[str], data: Any, table: Path | None) -> None:
+    with Progress() as show:
+        show.stage("reading", unit="B")
+        profiles = inspect_languages(found, languages, data, progress=show.bytes_read)
+    if table is not None:
+        inspection.write(pa.concat_tables([profile.table() for profile in profiles]), table)
+    for place, profile in enumerate(profiles):
+        if place:
+            click.echo("\n")
+        print_profile(profile)
+    if table is not None:
+        click.echo()
+        print_written(table)
 
 
 @command(

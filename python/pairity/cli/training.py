@@ -8,16 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from pairity.cli.options import command, config, cutting, force, output, several
 from pairity.cli.outputs import output_folder
 from pairity.cli.printing import print_notes, print_training, print_written
 from pairity.errors import PairityError
 from pairity.files.places import inside_or_beside
-from pairity.formats.folder import OF_THE_FOLDER
+from pairity.formats.folder import OF_THE_FOLDER, SETTINGS
 from pairity.tokenizer.tokenizer import Tokenizer
-from pairity.training.policy import Classical, Parity, Policy
+from pairity.training.policy import Classical, Parity, Policy, refuse_lone_alpha
+from pairity.training.settings import Settings, make_settings
 from pairity.training.training import train
+
+CHECKPOINT = "checkpoint.parquet"
+GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP)
 
 
 @command(
@@ -25,7 +30,7 @@ from pairity.training.training import train
     """
     pairity train --train train/ --dev dev/ --vocab-size 128000 -o tokenizer/
     pairity train --train data/*.txt --dev dev/*.txt --skip lat_Latn,grc_Grek --vocab-size 128000 -o tokenizer/
-    pairity train --train train/ --dev dev/ --ratio code=40 --vocab-size 64000 -o tokenizer/
+    pairity train --train train/ --dev dev/ --ratio code=auto math=auto --vocab-size 64000 -o tokenizer/
     pairity train --train counts.parquet --dev dev/ --global-merges 0.5 --window 100 --vocab-size 64000 -o tokenizer/
     pairity train --train 'telugu=te/*.parquet' --on train --continue llama/ --vocab-size 160000 -o longer/
     pairity train --config run.toml --resume -o tokenizer/
@@ -70,7 +75,8 @@ from pairity.training.training import train
 @several(
     "--ratio",
     metavar="LANG=R...",
-    help="Serve LANG by its train text: R bytes are worth one dev line. R may be a language to copy it from.",
+    help="Serve LANG, which has no dev text, by its train text: R bytes are worth one dev line. R is a number, a "
+    "language whose dev lines are to be measured, or auto: eng_Latn, or the first one with dev text.",
 )
 @click.option(
     "--ratios",
@@ -167,6 +173,7 @@ def train_command(
     threads: int | None,
 ) -> None:
     """Train a tokenizer and save it as a folder for transformers, tokenizers and pairity."""
+    refuse_idle(method, window, alpha)
     policy: Policy = Classical()
     if method == "parity":
         targets = read_ratios(ratios) | parse_ratios(ratio)
@@ -178,13 +185,30 @@ def train_command(
             unit=unit,
             on=on,
         )
-    elif window or ratio or ratios or global_merges != "0" or on == "train":
-        raise PairityError(
-            "--method classical serves no language in particular: leave out --global-merges, --window, --ratio, "
-            "--ratios and --on."
+    wanted: dict[str, Any] = {
+        "vocab_size": vocab_size,
+        "num_merges": num_merges,
+        "pretokenizer": pretokenizer,
+        "digits": single_digits,
+        "normalize": normalize,
+        "min_frequency": min_frequency,
+        "max_token_length": max_token_length,
+        "whole_characters": whole_characters,
+        "special_tokens": special_tokens,
+        "reserved": reserved,
+        "pad_to": pad_to,
+        "continue_from": continue_from,
+    }
+    if resume and not force and is_finished(output, make_settings(**wanted, policy=policy)):
+        print_notes(
+            [
+                f"{output} is finished: it holds a tokenizer with these settings, and nothing is left to resume "
+                "(--force trains it again, as after a change of the text)"
+            ]
         )
+        return
     with output_folder(output, OF_THE_FOLDER, what="a tokenizer", force=force):
-        checkpoint = inside_or_beside(output, "checkpoint.parquet")
+        checkpoint = inside_or_beside(output, CHECKPOINT)
         if checkpoint.exists() and not resume:
             print_notes(
                 [f"{checkpoint} is from an interrupted run; this run starts over (--resume continues it)"]
@@ -195,19 +219,8 @@ def train_command(
             tokenizer = train(
                 list(train_sources),
                 dev=list(dev_sources) or None,
-                vocab_size=vocab_size,
-                num_merges=num_merges,
+                **wanted,
                 method=policy,
-                pretokenizer=pretokenizer,
-                digits=single_digits,
-                normalize=normalize,
-                min_frequency=min_frequency,
-                max_token_length=max_token_length,
-                whole_characters=whole_characters,
-                special_tokens=special_tokens,
-                reserved=reserved,
-                pad_to=pad_to,
-                continue_from=continue_from,
                 skip=skip,
                 text_column=text_column,
                 errors="replace" if replace_invalid else "strict",
@@ -220,6 +233,38 @@ def train_command(
     print_training(tokenizer)
     click.echo()
     print_written(f"{output}/", then=f"try: pairity encode {output} < text.txt, pairity inspect {output}")
+
+
+OF_PARITY = ("global_merges", "window", "alpha", "ratio", "ratios", "unit", "on")
+"""Options that say whom to serve."""
+
+
+def refuse_idle(method: str, window: int | None, alpha: float) -> None:
+    """Refuse options that were given, here or in a config file, and would do nothing."""
+    context = click.get_current_context()
+    given = [name for name in OF_PARITY if context.get_parameter_source(name) in GIVEN]
+    if method == "classical" and given:
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise PairityError(
+            f"--method classical serves no language in particular, so it has no use for {options}: leave that out, "
+            "or train with --method parity."
+        )
+    if window is None and "alpha" in given:
+        refuse_lone_alpha(alpha)
+
+
+def is_finished(output: Path, settings: Settings) -> bool:
+    """Whether a run with these settings has saved its tokenizer here: a job that a queue starts again has no work."""
+    if not (output / SETTINGS).exists() or inside_or_beside(output, CHECKPOINT).exists():
+        return False
+    try:
+        found = Tokenizer.load(output)
+    except PairityError:
+        return False
+    described = json.loads(json.dumps(settings.describe()))
+    return tuple(found.special_tokens) == settings.special_tokens and all(
+        name in found.record and found.record[name] == value for name, value in described.items()
+    )
 
 
 @contextmanager
@@ -255,12 +300,14 @@ def parse_global_merges(text: str) -> int | float:
 
 
 def parse_ratios(texts: Sequence[str]) -> dict[str, float | str]:
-    """["code=40", "math=eng_Latn"] -> {"code": 40.0, "math": "eng_Latn"}"""
+    """["code=130", "math=eng_Latn"] -> {"code": 130.0, "math": "eng_Latn"}"""
     found: dict[str, float | str] = {}
     for text in texts:
         language, _, value = text.partition("=")
         if not (language and value):
-            raise PairityError(f"--ratio {text!r}: write LANG=BYTES, or LANG=LANGUAGE to copy a language's.")
+            raise PairityError(
+                f"--ratio {text!r}: write LANG=auto, LANG=BYTES, or LANG=LANGUAGE to copy a language's."
+            )
         if language in found:
             raise PairityError(f"--ratio is given twice for {language!r}: leave one out.")
         try:
@@ -282,5 +329,7 @@ def read_ratios(path: Path | None) -> dict[str, float | str]:
     if not isinstance(found, dict) or not all(
         isinstance(value, int | float | str) and not isinstance(value, bool) for value in found.values()
     ):
-        raise PairityError(f"{path} must map languages to bytes per line, as in code = 40.0")
+        raise PairityError(
+            f"{path} must map languages to bytes per line, to languages or to auto, as in code = 'auto'"
+        )
     return found

@@ -1,5 +1,7 @@
 """A tokenizer on disk: the folder that `save` writes and `load` reads."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -51,35 +53,59 @@ def load(path: Path) -> BpeModel:
 
 
 def load_folder(folder: Path) -> BpeModel:
-    settings_file = folder / SETTINGS
-    settings = read_json(settings_file)
-    try:
-        check_format(settings)
-        if settings["format"] == 1 and "digest" not in settings:  # before files had digests
-            tokenizer = (folder / "tokenizer.json").read_bytes()
-            trace = (folder / TRACE).read_bytes() if (folder / TRACE).exists() else None
-        else:
-            check_manifest(settings, settings_file)
-            tokenizer = read_checked(folder, "tokenizer.json", settings)
-            trace = read_checked(folder, TRACE, settings) if TRACE in settings["files"] else None
+    with damage_of(folder):
+        settings = read_settings(folder)
+        tokenizer = read_file(folder, "tokenizer.json", settings)
         of_type(dict, settings["record"], "the record in pairity.json")
-        table = None if trace is None else parse_trace(trace, folder / TRACE)
-        return restore(parse_json(tokenizer, folder / "tokenizer.json"), settings, table)
-    except OSError as error:
-        raise unreadable(Path(error.filename or folder), error) from None
-    except (KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise PairityError(f"{settings_file} is damaged: {type(error).__name__} {error}.") from None
+        trace = read_folder_trace(folder, settings)
+        return restore(parse_json(tokenizer, folder / "tokenizer.json"), settings, trace)
 
 
 def read_trace(folder: Path) -> Any:
-    """The trace in a folder, whatever else is there; None without one."""
-    file = folder / TRACE
-    if not file.is_file():
-        return None
+    """The trace in a folder, checked where pairity.json has its digest; None without one."""
+
+    def read() -> Any:
+        with damage_of(folder):
+            settings = read_settings(folder) if (folder / SETTINGS).exists() else None
+            return read_folder_trace(folder, settings)
+
+    return settled(read, folder / SETTINGS)
+
+
+@contextmanager
+def damage_of(folder: Path) -> Iterator[None]:
+    """What reading a damaged folder raises, as one sentence about the file."""
     try:
-        return parse_trace(file.read_bytes(), file)
+        yield
     except OSError as error:
-        raise unreadable(file, error) from None
+        raise unreadable(Path(error.filename or folder), error) from None
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise PairityError(f"{folder / SETTINGS} is damaged: {type(error).__name__} {error}.") from None
+
+
+def read_settings(folder: Path) -> dict[str, Any]:
+    settings = read_json(folder / SETTINGS)
+    check_format(settings)
+    if has_digests(settings):
+        check_manifest(settings, folder / SETTINGS)
+    return settings
+
+
+def has_digests(settings: dict[str, Any]) -> bool:
+    """The first format had none at first."""
+    return settings["format"] != 1 or "digest" in settings
+
+
+def read_file(folder: Path, name: str, settings: dict[str, Any]) -> bytes:
+    """A file of the folder, checked against its digest where there is one."""
+    return read_checked(folder, name, settings) if has_digests(settings) else (folder / name).read_bytes()
+
+
+def read_folder_trace(folder: Path, settings: dict[str, Any] | None) -> Any:
+    file = folder / TRACE
+    if settings is None or not has_digests(settings):
+        return parse_trace(file.read_bytes(), file) if file.is_file() else None
+    return parse_trace(read_checked(folder, TRACE, settings), file) if TRACE in settings["files"] else None
 
 
 def parse_trace(data: bytes, file: Path) -> Any:

@@ -9,5 +9,7 @@ Out: `Scores`, one tidy table with intervals. Next: `pairity.reporting` shows th
     tabulation    all of it -> the rows of the score tables
     evaluation    the steps in their order
     scores        the result: asked, saved and loaded
+    sizes         one tokenizer as many, cut to smaller vocabularies
+    profile       all about one language under one tokenizer: cost, merges, words, characters, neighbours
     tax           what the same content costs in each language, given a price
 """

@@ -13,17 +13,18 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from pairity.errors import PairityError, PairityWarning
+from pairity.errors import PairityError, PairityWarning, quoted
 from pairity.judging.measurement import Encoded, Judged, encode, text_digest
 from pairity.judging.metrics import FAMILIES, METRICS
 from pairity.judging.metrics.bootstrap import Bootstrap
 from pairity.judging.metrics.gold import MorphWord, read_morph
 from pairity.judging.metrics.units import count_units
-from pairity.judging.opening import open_tokenizer
+from pairity.judging.opening import by_name, open_tokenizer
 from pairity.judging.protocol import TokenizerLike
 from pairity.judging.scores import LEAK, Scores
+from pairity.judging.sizes import Sized, at_sizes
 from pairity.judging.tabulation import difference_table, group_table, score_table
-from pairity.languages import other_names
+from pairity.languages import hint_of_other_names, meant, other_names
 from pairity.text.inputs import TextInput
 from pairity.text.parallel import check_parallel
 from pairity.text.reading import read_texts
@@ -44,6 +45,7 @@ def evaluate(
     languages: Sequence[str] | None = None,
     metrics: Sequence[str] | None = None,
     baseline: str | None = None,
+    sizes: Sequence[int] | None = None,
     reference: str | None = "eng_Latn",
     resamples: int = 1000,
     seed: int = 0,
@@ -59,6 +61,8 @@ def evaluate(
     languages   only these, in this order
     metrics     names or families of metrics (`pairity.judging.metrics.METRICS`); all if not given
     baseline    the tokenizer that `change` is measured against
+    sizes       vocabulary sizes: every tokenizer of pairity is judged cut to each of them, as "NAME@SIZE", and
+                against the baseline at the same size
     reference   the language that token premiums are measured against
     resamples   bootstrap resamples for the 95% intervals; 0 for none
     seed        of the resamples
@@ -70,9 +74,11 @@ def evaluate(
     A tokenizer that fails on some lines is judged on the others, in all languages alike, and the scores say so.
     """
     wanted = chosen_metrics(metrics)
-    opened = open_all(tokenizers, threads)
-    if baseline is not None and baseline not in opened:
-        raise PairityError(f"the baseline {baseline!r} is not one of the tokenizers: {', '.join(opened)}.")
+    whole = open_all(tokenizers, threads)
+    if baseline is not None and baseline not in whole:
+        raise PairityError(f"the baseline {baseline!r} is not one of the tokenizers: {', '.join(whole)}.")
+    sized = at_sizes(whole, sizes)
+    opened = sized.tokenizers
     texts = read_lines(data, languages)
     if not texts:
         raise PairityError("there is no text to evaluate on: no language was chosen.")
@@ -91,7 +97,7 @@ def evaluate(
     }
     bootstrap = Bootstrap(resamples if min(map(len, texts.values())) > 1 else 0, seed)
     leaks = {name: one.leaks for name, one in judged.items() if one.leaks}
-    for name, leaked in leaks.items():
+    for name, leaked in {sized.family(name): leaked for name, leaked in leaks.items()}.items():
         warnings.warn(f"{name} is {LEAK}: {', '.join(leaked)}", LeakWarning, stacklevel=2)
     each = list(judged.values())
     return Scores(
@@ -99,27 +105,33 @@ def evaluate(
             each,
             bootstrap,
             wanted,
-            baseline=None if baseline is None else judged[baseline],
+            baselines={}
+            if baseline is None
+            else {name: judged[sized.counterpart(name, baseline)] for name in judged},
             reference=reference,
             gold=gold,
         ),
-        differences=difference_table(each, bootstrap),
+        differences=difference_table(each, bootstrap, sized.compared),
         groups=group_table(each, bootstrap, reference),
         lengths={one.name: {code: one.encoded[code].lengths for code in texts} for one in each},
         leaks=leaks,
         meta={
-            "tokenizers": {name: {"vocab_size": tokenizer.vocab_size} for name, tokenizer in opened.items()},
+            "tokenizers": {
+                name: {"vocab_size": tokenizer.vocab_size}
+                | ({"cut_from": sized.families[name]} if name in sized.families else {})
+                for name, tokenizer in opened.items()
+            },
             "languages": {
                 code: {"lines": len(lines), "sha256": text_digest(lines)} for code, lines in texts.items()
             },
-            "baseline": baseline,
+            "baseline": None if baseline is None else sized.members(baseline)[-1],
             "reference": reference,
             "resamples": bootstrap.resamples,
             "seed": seed,
             "parallel": parallel,
             "versions": package_versions(),
             "failures": {one.name: one.failures for one in each if one.failures},
-            "warnings": collected_warnings(each, texts, reference),
+            "warnings": [*collected_warnings(each, sized, texts, reference), *sized.notes],
         },
     )
 
@@ -150,13 +162,9 @@ def open_all(tokenizers: Any, threads: int | None) -> dict[str, TokenizerLike]:
         }
     else:
         several = isinstance(tokenizers, list | tuple)
-        each = [open_tokenizer(spec, threads=threads) for spec in (tokenizers if several else [tokenizers])]
-        opened = {tokenizer.name: tokenizer for tokenizer in each}
-        if len(opened) < len(each):
-            names = ", ".join(tokenizer.name for tokenizer in each)
-            raise PairityError(
-                f"two tokenizers have the same name ({names}). Name them: first=SPEC second=SPEC."
-            )
+        specs = tokenizers if several else [tokenizers]
+        each = [open_tokenizer(spec, threads=threads) for spec in specs]
+        opened = by_name((tokenizer.name, tokenizer) for tokenizer in each)
     if not opened:
         raise PairityError("there is no tokenizer to evaluate: give at least one.")
     return opened
@@ -193,14 +201,16 @@ def gold_words(morph: Any, texts: Mapping[str, list[str]]) -> dict[str, list[Mor
 
 
 def collected_warnings(
-    judged: Sequence[Judged], texts: Mapping[str, Any], reference: str | None
+    judged: Sequence[Judged], sized: Sized, texts: Mapping[str, Any], reference: str | None
 ) -> list[str]:
     said = []
     for one in judged:
+        name = sized.family(one.name)
         if one.leaks:
             leaked = ", ".join(one.leaks)
-            said.append(f"{one.name} is {LEAK}: {leaked}. Its scores there say nothing about new text.")
-        said += [f"{one.name} on {code}: {failure}" for code, failure in one.failures.items()]
+            said.append(f"{name} is {LEAK}: {leaked}. Its scores there say nothing about new text.")
+        said += [f"{name} on {code}: {failure}" for code, failure in one.failures.items()]
+    said = list(dict.fromkeys(said))  # once for all sizes of a tokenizer
     if reference is not None and reference not in texts:
         hints = [f"; {other} is the same language" for other in other_names(reference, texts)]
         said.append(f"no token premium: the data has no {reference}{''.join(hints)}")
@@ -233,15 +243,11 @@ def read_lines(source: Any, languages: Sequence[str] | None = None) -> dict[str,
     available = [part.language for part in resolve(source).inputs if isinstance(part, TextInput)]
     missing = [code for code in languages if code not in available]
     if missing:
-        hints = [
-            f"{other} is the same language as {code}"
-            for code in missing
-            for other in other_names(code, available)
-        ]
-        hint = f" (but {'; '.join(hints)})" if hints else ""
-        raise PairityError(
-            f"no text for {', '.join(map(repr, missing))}{hint}. Add it to the data, or leave it out."
+        near = [other for code in missing for other in meant(code, available)]
+        hint = hint_of_other_names(missing, available) or (
+            f" (did you mean {' or '.join(near)}?)" if near else ""
         )
+        raise PairityError(f"no text for {quoted(missing)}{hint}. Add it to the data, or leave it out.")
     if isinstance(source, Mapping):
         source = {code: source[code] for code in languages}
     texts = read_texts(source, languages=languages)

@@ -7,8 +7,9 @@ open_tokenizer("llama3/tokenizer.model")       of SentencePiece or of tiktoken: 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pairity.errors import PairityError
 from pairity.formats.json_files import unreadable
@@ -30,6 +31,8 @@ from pairity.judging.tiktoken import (
     open_tekken,
 )
 from pairity.tokenizer.tokenizer import Tokenizer
+
+T = TypeVar("T")
 
 
 def open_tokenizer(spec: Any, *, name: str | None = None, threads: int | None = None) -> TokenizerLike:
@@ -59,6 +62,17 @@ def open_tokenizer(spec: Any, *, name: str | None = None, threads: int | None = 
     if scheme == "sentencepiece" and value:
         return open_sentencepiece(existing(value), name or Path(value).stem, threads)
     return open_path(text, name, threads)
+
+
+def by_name(tokenizers: Iterable[tuple[str, T]]) -> dict[str, T]:
+    """{name: tokenizer} from (name, tokenizer); two of one name are an error."""
+    each = list(tokenizers)
+    if len(found := dict(each)) < len(each):
+        names = ", ".join(name for name, _ in each)
+        raise PairityError(
+            f"two tokenizers have the same name ({names}). Name them: first=TOKENIZER second=TOKENIZER."
+        )
+    return found
 
 
 def split_name(spec: str) -> tuple[str | None, str]:

@@ -33,6 +33,13 @@ class PairityTokenizer(Adapter):
     def pretoken_counts(self, lines: list[str]) -> Integers:
         return np.array([len(self._tokenizer.pretokenize(line)) for line in lines], dtype=np.int64)
 
+    @property
+    def smallest_size(self) -> int:
+        return self._tokenizer.model.smallest_size
+
+    def truncated(self, vocab_size: int, name: str) -> PairityTokenizer:
+        return PairityTokenizer(self._tokenizer.truncate(vocab_size), name, self._threads)
+
     def steered_by(self, lines: list[str]) -> bool:
         return self._tokenizer.steered_by(lines)
 

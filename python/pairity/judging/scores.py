@@ -160,6 +160,41 @@ class Scores:
             )
         return rows
 
+    def curves(self) -> dict[str, list[str]]:
+        """Tokenizer -> the names of its sizes, the smallest first; empty where it was not asked for several sizes.
+
+        {"parity": ["parity@8000", "parity@32000"], "gpt-4o": ["gpt-4o"]}
+        """
+        found: dict[str, list[str]] = {}
+        for name in self.tokenizers:
+            found.setdefault(self.about(name).get("cut_from", name), []).append(name)
+        return found if any("cut_from" in self.about(name) for name in self.tokenizers) else {}
+
+    def about(self, tokenizer: str) -> dict[str, Any]:
+        """What `meta` says of a tokenizer: {"vocab_size": 8000, "cut_from": "parity"}."""
+        return dict(self.meta.get("tokenizers", {}).get(tokenizer, {}))
+
+    def at_largest_size(self) -> Scores:
+        """Each tokenizer under its own name, at the largest of its sizes; these scores where there is one size."""
+        shown = {names[-1]: name for name, names in self.curves().items()}
+        if not shown:
+            return self
+        leaks = {shown[name]: leaked for name, leaked in self.leaks.items() if name in shown}
+        failures = {shown[name]: one for name, one in self.meta.get("failures", {}).items() if name in shown}
+        meta = {
+            "tokenizers": {shown[name]: self.about(name) for name in shown},
+            "baseline": shown.get(str(self.meta.get("baseline"))),
+            "failures": failures,
+        }
+        return Scores(
+            renamed(self.table, shown, "tokenizer"),
+            renamed(self.differences, shown, "tokenizer", "against"),
+            renamed(self.groups, shown, "tokenizer"),
+            {shown[name]: self.lengths[name] for name in shown},
+            leaks,
+            {**self.meta, **meta},
+        )
+
     def lorenz(self, tokenizer: str) -> tuple[list[float], list[float]]:
         """The Lorenz curve of the costs: share of languages, share of all tokens."""
         share, cost = lorenz(list(self.costs(tokenizer).values()))
@@ -237,6 +272,16 @@ class Scores:
             raise
         except Exception as error:  # numpy, zipfile, zlib and Arrow each have their own
             raise PairityError(f"the scores in {folder} are damaged ({error!r}). Make them again.") from error
+
+
+def renamed(table: pa.Table, names: Mapping[str, str], *columns: str) -> pa.Table:
+    """The rows whose tokenizers are in `names`, under their names there."""
+    for column in columns:
+        place = pc.index_in(table[column], value_set=pa.array(names, pa.string()))
+        table = table.filter(pc.is_valid(place))
+        new = pa.array(names.values(), pa.string()).take(place.drop_null())
+        table = table.set_column(table.column_names.index(column), column, new)
+    return table
 
 
 def check_format(content: Mapping[str, Any], folder: Path) -> bool:

@@ -6,7 +6,7 @@ Each `add_` function loops over the entries of one kind of metric and gives them
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -77,18 +77,21 @@ def score_table(
     bootstrap: Bootstrap,
     wanted: set[str],
     *,
-    baseline: Judged | None,
+    baselines: Mapping[str, Judged],
     reference: str | None,
     gold: Mapping[str, list[MorphWord]],
 ) -> pa.Table:
-    """The tidy table: every tokenizer, every language and all of them, every metric."""
+    """The tidy table: every tokenizer, every language and all of them, every metric.
+
+    `baselines`: the tokenizer that each is measured against, by its name.
+    """
     rows = Rows(wanted)
     for one in judged:
         add_ratios(rows, one, one.sums(bootstrap))
         add_fairness(rows, one, one.sums(bootstrap))
         add_premium(rows, one, one.sums(bootstrap), reference)
-        if baseline is not None:
-            add_change(rows, one, baseline, bootstrap)
+        if one.name in baselines:
+            add_change(rows, one, baselines[one.name], bootstrap)
         add_vocabulary(rows, one)
         add_integrity(rows, one)
         add_lines(rows, one)
@@ -240,10 +243,14 @@ def add_morphology(rows: Rows, one: Judged, gold: Mapping[str, list[MorphWord]])
                 rows.add(place_of(one, code), metric.name, value, aggregation, score.words, note)
 
 
-def difference_table(judged: Sequence[Judged], bootstrap: Bootstrap) -> pa.Table:
-    """For every two tokenizers one minus the other, on the same lines and the same resamples."""
+def difference_table(
+    judged: Sequence[Judged], bootstrap: Bootstrap, compared: Callable[[str, str], bool]
+) -> pa.Table:
+    """For every two tokenizers that are compared one minus the other, on the same lines and the same resamples."""
     rows = Rows(set(METRICS))
     for one, other in combinations(judged, 2):
+        if not compared(one.name, other.name):
+            continue
         keep = one.shared_lines(other)
         if keep:
             add_differences(rows, one, other, keep, bootstrap)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from pairity.errors import PairityError
+from pairity.errors import PairityError, quoted
 from pairity.judging.evaluation import evaluate
 from pairity.judging.scores import Scores
 from pairity.languages import language as facts
@@ -43,16 +43,21 @@ def tax(
     One row per tokenizer and language: `price` = price per million tokens * premium; `extra` is what is paid
     on top of the reference language's price.
     """
+    one = None if isinstance(price_per_million, Mapping) else price_per_million
+    prices = price_per_million if isinstance(price_per_million, Mapping) else {}
+    for price in prices.values() if one is None else [one]:
+        check_price(price)
     if not isinstance(scores, Scores):
         if data is None:
             raise PairityError("the tax of a tokenizer needs parallel text to measure it on: give data=...")
         scores = evaluate(scores, data, metrics=["cost", "premium"], reference=reference)
+    if one is not None:
+        prices = dict.fromkeys(scores.tokenizers, one)
+    if missing := [name for name in scores.tokenizers if name not in prices]:
+        raise PairityError(f"there is no price for {quoted(missing)}: give one for each tokenizer.")
     rows = []
     for tokenizer in scores.tokenizers:
-        price = price_per_million[tokenizer] if isinstance(price_per_million, Mapping) else price_per_million
-        if not math.isfinite(price) or price < 0:
-            raise PairityError(f"the price of {tokenizer!r} must be a number of 0 or more, got {price}.")
-        costs = scores.costs(tokenizer)
+        price, costs = prices[tokenizer], scores.costs(tokenizer)
         premiums = scores.select(tokenizer, "premium", per_language=True).to_pylist()
         if not premiums:
             raise PairityError(
@@ -75,3 +80,11 @@ def tax(
                     }
                 )
     return pa.Table.from_pylist(rows, schema=TAX)
+
+
+def check_price(price: object) -> None:
+    """0 is a price: that of a model that one runs oneself."""
+    if not isinstance(price, int | float) or not math.isfinite(price) or price < 0:
+        raise PairityError(
+            f"the price of a million tokens is {price}: give a number of 0 or more, such as 2.50."
+        )

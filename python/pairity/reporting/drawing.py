@@ -14,6 +14,7 @@ from pairity.reporting.figures import Figure
 from pairity.reporting.labels import beside, printable, sideways
 from pairity.reporting.look import PALETTE, Look
 from pairity.reporting.race_drawing import race_costs, race_fairness, race_served
+from pairity.reporting.sizes import draw_sizes
 from pairity.reporting.vega import (
     Row,
     Spec,
@@ -225,4 +226,5 @@ DRAW: dict[str, Callable[[Figure, Look, int], Spec]] = {
     "race_costs": race_costs,
     "race_fairness": race_fairness,
     "race_served": race_served,
+    "sizes": draw_sizes,
 }

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pairity.errors import listed
 from pairity.judging.metrics import lorenz
 from pairity.languages import language as facts
 from pairity.reporting.cells import Cells
@@ -162,7 +163,7 @@ def race_figures(name: str, race: Race) -> list[Figure]:
     costs = Figure(
         "race_costs",
         "Cost of every language",
-        "Tokens per line of the dev text as the vocabulary grew.",
+        "Tokens per line of the dev text as the vocabulary grew." + own_unit(race),
         of=name,
         missing="" if race.sizes else "the trace holds no costs",
         label="{language}\n{cost} tokens per line at {vocab_size} tokens",
@@ -177,7 +178,9 @@ def race_figures(name: str, race: Race) -> list[Figure]:
     fairness = Figure(
         "race_fairness",
         "Gini, and the most expensive language",
-        "From the same costs: a vocabulary cut at any of these sizes would be as fair as shown.",
+        "From the same costs"
+        + (", of the languages with dev text" if race.set_apart else "")
+        + ": a vocabulary cut at any of these sizes would be as fair as shown.",
         of=name,
         missing="" if any(gini is not None for gini in race.gini) else "fewer than 2 languages were measured",
     )
@@ -206,6 +209,15 @@ def race_figures(name: str, race: Race) -> list[Figure]:
         filled(fairness, ("vocab_size", "gini", "worst_language", "worst_cost"), fair, fair_labels),
         filled(served, ("first_merge", "last_merge", "language", "merges", "of"), shown),
     ]
+
+
+def own_unit(race: Race) -> str:
+    """What a caption says of languages that have no dev text."""
+    if not race.set_apart:
+        return ""
+    return (
+        f" {listed(race.set_apart)}: tokens per line-equivalent of the training text, for want of dev text."
+    )
 
 
 def ordered(cells: Cells, metric: str, *, reverse: bool, of: Sequence[str] | None = None) -> list[str]:

@@ -17,6 +17,7 @@ from pairity.files.writing import write_file
 from pairity.judging.metrics import METRICS
 from pairity.judging.opening import open_tokenizer
 from pairity.judging.scores import Scores
+from pairity.judging.sizes import cut_to
 from pairity.languages import language as facts
 from pairity.reporting.cells import LANGUAGE_METRICS, MAIN_METRICS, OF_BASELINE, Cell, Cells, short_title
 from pairity.reporting.figures import Figure, figures
@@ -25,6 +26,7 @@ from pairity.reporting.numbers import write, write_interval
 from pairity.reporting.pictures import export_figures, for_page
 from pairity.reporting.race import Race, races_of
 from pairity.reporting.sentences import read_sentences, viewer
+from pairity.reporting.sizes import size_figures
 from pairity.reporting.summary import difference_rows, summary, warnings_besides
 from pairity.reporting.tables import write_tables
 
@@ -52,10 +54,11 @@ def report(
     if not isinstance(scores, Scores):
         scores = Scores.load(scores)
     tokenizers = dict(tokenizers or {})
-    strangers = [name for name in tokenizers if name not in scores.tokenizers]
+    names = list(scores.curves()) or scores.tokenizers
+    strangers = [name for name in tokenizers if name not in names]
     if strangers:
         raise PairityError(
-            f"these scores have no tokenizer {strangers[0]!r}: they have {', '.join(scores.tokenizers)}. "
+            f"these scores have no tokenizer {strangers[0]!r}: they have {', '.join(names)}. "
             "Use the same names."
         )
     if sentences is not None and not tokenizers:
@@ -72,13 +75,16 @@ def report(
 def render(scores: Scores, *, tokenizers: Mapping[str, Any], sentences: Any, title: str, date: str) -> str:
     """The page as text."""
     jinja2 = load_extra("jinja2", "a report")
-    cells = Cells(scores)
+    cells = Cells(scores.at_largest_size())
     look = Look(cells.tokenizers, cells.baseline)
     races = races_of(tokenizers)
-    drawn = figures(cells, races)
+    drawn = [*figures(cells, races), *size_figures(scores)]
     cut = None
     if sentences is not None:
-        opened = {name: open_tokenizer(one, name=name) for name, one in tokenizers.items()}
+        opened = {
+            name: cut_to(open_tokenizer(one, name=name), cells.scores.about(name).get("vocab_size"))
+            for name, one in tokenizers.items()
+        }
         cut = viewer(read_sentences(sentences, len(opened)), opened, striking(cells))
     reference = scores.meta.get("reference")
     files = resources.files("pairity.reporting")
@@ -101,7 +107,7 @@ def render(scores: Scores, *, tokenizers: Mapping[str, Any], sentences: Any, tit
             differences=difference_rows(cells),
             language_metric=next((name for name in LANGUAGE_METRICS if name in cells.language_metrics), None),
             language_metrics=[name for name in LANGUAGE_METRICS if name in cells.language_metrics],
-            groups=group_tables(scores, cells),
+            groups=group_tables(cells.scores, cells),
             look=look,
             figures={figure.name: figure for figure in drawn if not figure.of},
             draw=lambda figure: safe("\n".join(for_page(figure, look))),

@@ -21,6 +21,7 @@ from pairity.reporting.figures import Figure, figures
 from pairity.reporting.labels import printable
 from pairity.reporting.look import PALETTE, Look
 from pairity.reporting.race import races_of
+from pairity.reporting.sizes import size_figures
 from pairity.reporting.svg import inlined, tidied
 from pairity.reporting.vega import Spec
 
@@ -60,11 +61,11 @@ def export_figures(
     `tokenizers` ({name: Tokenizer or folder}) adds the figures of their training runs.
     """
     convert = load_extra("vl_convert", "a figure")
-    cells, folder = Cells(scores), Path(folder)
+    cells, folder = Cells(scores.at_largest_size()), Path(folder)
     look = Look(cells.tokenizers, cells.baseline)
     races = races_of(tokenizers or {})
     written = []
-    for figure in figures(cells, races):
+    for figure in [*figures(cells, races), *size_figures(scores)]:
         if figure.missing:
             continue
         spec = draw(figure, look, SMALL_WIDTHS.get(figure.name, FILE_WIDTH))

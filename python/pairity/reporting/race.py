@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,8 @@ class Race:
     worst_cost: list[float | None]
     served: list[tuple[int, int, str | None, int, int]]
     services: dict[str, int]
+    set_apart: list[str] = field(default_factory=list)
+    """Languages whose costs are in a unit of their own: they are in no Gini, and none is the worst."""
 
     @property
     def by_services(self) -> list[str]:
@@ -67,8 +69,9 @@ def race(trace: Trace) -> Race:
     sizes = trace.vocab_size[trace.sampled]
     chosen = spread(sizes)
     thinned = trace.costs[chosen]
-    measured = [row[~np.isnan(row)] for row in thinned]
-    worst = [int(np.nanargmax(row)) for row in thinned]
+    comparable = np.where(trace.compared(), thinned, np.nan)
+    measured = [row[~np.isnan(row)] for row in comparable]
+    worst = [int(np.nanargmax(row)) for row in comparable]
     return Race(
         languages=languages,
         sizes=sizes[chosen].tolist(),
@@ -78,6 +81,7 @@ def race(trace: Trace) -> Race:
         worst_cost=[float(row[index]) for row, index in zip(thinned, worst, strict=True)],
         served=stretches([languages[served] if served >= 0 else None for served in trace.served.tolist()]),
         services=trace.services(),
+        set_apart=[language for language in languages if language in trace.set_apart],
     )
 
 

@@ -6,6 +6,10 @@ from typing import Literal
 FOLDER = Path(__file__).parent
 
 
+def languages() -> set[str]:
+    return {path.stem for path in (FOLDER / "test").glob("*.txt")}
+
+
 def read(part: Literal["dev", "test"]) -> dict[str, list[str]]:
     """{"arb_Arab": [60 lines], ...} for dev, 40 lines for test."""
     return {

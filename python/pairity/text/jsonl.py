@@ -25,7 +25,7 @@ def texts(lines: bytes, text_column: str, place: Callable[[int], str]) -> tuple[
     numbers: list[int] = []
     for number, line in enumerate(lines.split(b"\n")):
         if line.strip():
-            found.append(text_of(line, place(number), text_column))
+            found.append(text_in(line, place(number), text_column))
             numbers.append(number)
     return pa.array(found, pa.large_binary()), numbers
 
@@ -54,7 +54,7 @@ def texts_at_once(lines: bytes, text_column: str) -> Any | None:
     return texts.cast(pa.large_binary())
 
 
-def text_of(line: bytes, place: str, text_column: str) -> bytes:
+def text_in(line: bytes, place: str, text_column: str) -> bytes:
     try:
         # Bytes that are not UTF-8 pass through here and are judged where all text is.
         record = json.loads(line.decode("utf-8", "surrogateescape"))

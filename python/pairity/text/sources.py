@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from pairity.errors import PairityError
+from pairity.languages import hint_of_other_names
 from pairity.text.inputs import AlreadyCounted, CountsInput, Resolved, TextFile, TextInput
 from pairity.text.kinds import (
     READABLE,
@@ -333,16 +334,26 @@ def keep_only(
 ) -> tuple[list[TextInput | CountsInput], list[str]]:
     kept: list[TextInput | CountsInput] = []
     left_out: list[str] = []
+    unknown: list[TextInput] = []
     for part in inputs:
         if isinstance(part, CountsInput) or part.language in languages:
             kept.append(part)
         elif part.named:
-            near = difflib.get_close_matches(part.language, languages, n=3)
-            hint = f" Did you mean {' or '.join(near)}?" if near else ""
-            raise PairityError(
-                f"dev names {part.language!r} ({part.origin}), which train lacks.{hint} "
-                f"Add {part.language} to train, or leave it out of dev."
-            )
+            unknown.append(part)
         else:
             left_out.append(part.language)
+    if unknown:
+        refuse_unknown(unknown, languages)
     return kept, left_out
+
+
+def refuse_unknown(unknown: Sequence[TextInput], languages: list[str]) -> NoReturn:
+    names = [part.language for part in unknown]
+    given = ", ".join(f"{part.language!r} ({part.origin})" for part in unknown)
+    near = [match for name in names for match in difflib.get_close_matches(name, languages, n=3)]
+    hint = f" Did you mean {' or '.join(dict.fromkeys(near))}?" if near else ""
+    them = "it" if len(names) == 1 else "them"
+    raise PairityError(
+        f"dev names {given}, which train lacks{hint_of_other_names(names, languages)}.{hint} "
+        f"Add {', '.join(names)} to train, or leave {them} out of dev."
+    )

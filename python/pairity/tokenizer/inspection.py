@@ -16,7 +16,7 @@ from pairity.files.writing import write_file
 from pairity.threads import thread_count
 
 
-def text_of(token: bytes) -> str | None:
+def token_text(token: bytes) -> str | None:
     """The characters of a token; None if it holds a part of one."""
     try:
         return token.decode()
@@ -40,7 +40,7 @@ def table(model: BpeModel, counts: Mapping[str, LanguageCounts] | None = None) -
     columns = {
         "id": pa.array(ids, pa.int64()),
         "bytes": pa.array([model.tokens[i] for i in ids], pa.binary()),
-        "text": pa.array([text_of(model.tokens[i]) for i in ids], pa.string()),
+        "text": pa.array([token_text(model.tokens[i]) for i in ids], pa.string()),
         "kind": pa.array(kinds, pa.string()),
         "step": steps,
     }
@@ -55,28 +55,38 @@ def table(model: BpeModel, counts: Mapping[str, LanguageCounts] | None = None) -
 
 def occurrences(model: BpeModel, text: LanguageCounts) -> npt.NDArray[np.int64]:
     """Token id -> how often it occurs in the text that was counted."""
-    encoded = model.encoder.encode_batch(text.pretokens.to_pylist(), threads=thread_count(None))
-    weights = np.repeat(text.counts.astype(np.int64), [len(row) for row in encoded])
-    ids = np.fromiter((i for row in encoded for i in row), np.int64, len(weights))
+    ids, lengths = encode_pretokens(model, text)
+    weights = np.repeat(text.counts.astype(np.int64), lengths)
     total = np.zeros(len(model.tokens), np.int64)
     np.add.at(total, ids, weights)
     return total
 
 
-def write(tokens: pa.Table, path: Path) -> None:
+def encode_pretokens(
+    model: BpeModel, text: LanguageCounts
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The ids of all distinct pre-tokens one after another, and how many each has."""
+    encoded = model.encoder.encode_batch(text.pretokens.to_pylist(), threads=thread_count(None))
+    lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
+    return np.fromiter((i for row in encoded for i in row), np.int64, int(lengths.sum())), lengths
+
+
+def write(table: pa.Table, path: Path) -> None:
     """A .parquet or a .csv file, there only when it is whole; CSV shows bytes in hexadecimal."""
     check_name(path)
     if path.suffix == ".parquet":
-        write_file(path, lambda unfinished: pq.write_table(tokens, unfinished, compression="zstd"))
-    else:
-        shown = pa.array([token.hex() for token in tokens["bytes"].to_pylist()])
-        readable = tokens.set_column(tokens.column_names.index("bytes"), "bytes", shown)
-        write_file(path, lambda unfinished: pyarrow.csv.write_csv(readable, unfinished))
+        write_file(path, lambda unfinished: pq.write_table(table, unfinished, compression="zstd"))
+        return
+    for place, field in enumerate(table.schema):
+        if pa.types.is_binary(field.type):
+            shown = pa.array([found.hex() for found in table[field.name].to_pylist()], pa.string())
+            table = table.set_column(place, field.name, shown)
+    write_file(path, lambda unfinished: pyarrow.csv.write_csv(table, unfinished))
 
 
 def check_name(path: Path) -> None:
     if path.suffix not in (".parquet", ".csv"):
-        raise PairityError(f"{path}: the table of tokens is written as .parquet or .csv.")
+        raise PairityError(f"{path}: a table is written as .parquet or .csv.")
 
 
 def kind_of(model: BpeModel, token_id: int, *, special: bool, merged: bool) -> str:

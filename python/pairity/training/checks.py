@@ -13,16 +13,22 @@ from pairity.bpe.merges import BYTE_TOKENS
 from pairity.bpe.model import first_clash
 from pairity.bpe.special import RESERVED
 from pairity.counts.counts import Counts
-from pairity.errors import PairityError, listed
+from pairity.counts.values import LanguageCounts
+from pairity.errors import PairityError, listed, quoted
 from pairity.formats.oniguruma import for_oniguruma
+from pairity.languages import hint_of_other_names
 from pairity.text.inputs import Resolved
 from pairity.text.parallel import check_parallel
-from pairity.training.policy import Policy, check_whole
+from pairity.training.measure import bytes_per_line
+from pairity.training.policy import Policy, check_whole, reference_of
 
 CLASH = (
     "the special token {!r} is also how tokenizer files write an ordinary token. Choose another name, such as "
     "one in <|...|>."
 )
+
+UNLIKELY = 2.0
+"""A ratio this many times beyond the lengths of all dev lines is probably not meant."""
 
 MOST_BYTES = 2**63
 """The engine adds up counts in 64 bits."""
@@ -81,10 +87,12 @@ def check_not_learned(names: Iterable[str], train: Counts, min_frequency: int) -
             for language, counts in train.items()
         }
         if sum(found.values()) >= max(min_frequency, 1):
+            where = listed(f"{language!r} ({number:,} times)" for language, number in found.items() if number)
+            other = "" if name.startswith("<|") else ", such as one in <|...|>"
             raise PairityError(
-                f"the special token {name!r} occurs in the train text of {max(found, key=found.__getitem__)!r}, where "
-                "it could be learned as an ordinary token, and tokenizer files write the two alike. Choose "
-                "another name, such as one in <|...|>."
+                f"the special token {name!r} occurs in the train text of {where}, where it could be learned as an "
+                "ordinary token, and tokenizer files write the two alike. Take it out of the text (what separates "
+                f"documents has nothing to teach), or choose another name{other}."
             )
 
 
@@ -109,11 +117,12 @@ def named_languages(sources: Resolved) -> list[str] | None:
 def without(languages: Sequence[str], skip: Iterable[str]) -> list[str]:
     """The languages of train except those to skip."""
     left_out = list(skip)
-    for language in left_out:
-        if language not in languages:
-            raise PairityError(
-                f"{language!r} is to be skipped, but train has no such language: {listed(languages)}."
-            )
+    if unknown := [language for language in left_out if language not in languages]:
+        verb = "is" if len(unknown) == 1 else "are"
+        hint = hint_of_other_names(unknown, languages)
+        raise PairityError(
+            f"{quoted(unknown)} {verb} to be skipped, but train has no such language{hint}: {listed(languages)}."
+        )
     kept = [language for language in languages if language not in left_out]
     if not kept:
         raise PairityError("every language of train is skipped, so there is nothing to learn from.")
@@ -128,6 +137,37 @@ def check_dev(dev: Counts, policy: Policy) -> None:
         what="dev text",
         fix="Align the files line by line, or compare by --unit byte, char or word.",
     )
+
+
+def unlikely_ratios(ratios: Mapping[str, float], dev: Mapping[str, LanguageCounts]) -> list[str]:
+    """A warning for each ratio that no dev line is near: its language would get no merges, or nearly all."""
+    lengths = lengths_of_lines(dev)
+    if not lengths:
+        return []
+    found = []
+    shortest, longest = min(lengths, key=lengths.__getitem__), max(lengths, key=lengths.__getitem__)
+    for language, ratio in ratios.items():
+        if lengths[shortest] / UNLIKELY <= ratio <= lengths[longest] * UNLIKELY:
+            continue
+        short = ratio < lengths[shortest]
+        found.append(
+            f"the ratio of {language!r} is {ratio:,.10g} bytes per line, but dev lines have "
+            f"{lengths[shortest]:,.1f} ({shortest}) to {lengths[longest]:,.1f} bytes ({longest}): it looks "
+            f"{'cheap and will hardly be served' if short else 'expensive and will take most of the merges'}. "
+            f"{what_auto_means(language, lengths)}"
+        )
+    return found
+
+
+def lengths_of_lines(dev: Mapping[str, LanguageCounts]) -> dict[str, float]:
+    """{"eng_Latn": 130.4, ...}: mean bytes per dev line, where the number of lines is known."""
+    return {language: size for language, counts in dev.items() if (size := bytes_per_line(counts))}
+
+
+def what_auto_means(language: str, lengths: Mapping[str, float]) -> str:
+    """The advice to choose a ratio that makes sense."""
+    reference = reference_of(lengths)
+    return f"--ratio {language}=auto makes it {lengths[reference]:,.1f} bytes, the length of a dev line of {reference}."
 
 
 def check_train(train: Counts) -> None:

@@ -1,9 +1,10 @@
 """What a language is measured by: a text, and the scale on which its tokens become a cost.
 
 60 dev lines that take 1,812 tokens now:             cost = 1812 * 1.0 / 60      = 30.2 tokens per line
-5,000 train bytes, 1,100 tokens, ratio 40.0:         cost = 1100 * 40.0 / 5000   =  8.8 tokens per line-equivalent
+5,000 train bytes, 1,100 tokens, ratio 130.0:        cost = 1100 * 130.0 / 5000  = 28.6 tokens per line-equivalent
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,6 +24,8 @@ class Measure:
     text: LanguageCounts
     units: float
     ratio: float = 1.0
+    copied_from: str | None = None
+    """The language whose dev lines are as long as the ratio says."""
 
 
 def on_dev(language: str, dev: LanguageCounts, unit: Unit) -> Measure:
@@ -38,11 +41,21 @@ def on_dev(language: str, dev: LanguageCounts, unit: Unit) -> Measure:
     return Measure(dev, float(units))
 
 
-def on_train(train: LanguageCounts, ratio: float = 1.0) -> Measure:
+def on_train(train: LanguageCounts, ratio: float = 1.0, copied_from: str | None = None) -> Measure:
     """By train text: its bytes per token, over the ratio."""
-    return Measure(train, float(train.pretoken_bytes()), float(ratio))
+    return Measure(train, float(train.pretoken_bytes()), float(ratio), copied_from)
 
 
 def bytes_per_line(dev: LanguageCounts) -> float | None:
     """The mean length of the lines, or None where the counts do not say how many there were."""
     return dev.bytes / dev.lines if dev.lines else None
+
+
+def set_apart(with_ratio: Collection[str], measured: Collection[str]) -> list[str]:
+    """Who pays per line-equivalent while others pay per dev line: code and math beside languages.
+
+    Two such costs decide whose turn it is, but they are not prices of the same content: no Gini holds both.
+    Where every language has a ratio, all are measured alike, and nobody is set apart.
+    """
+    apart = [language for language in measured if language in with_ratio]
+    return apart if any(language not in with_ratio for language in measured) else []

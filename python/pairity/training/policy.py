@@ -4,8 +4,9 @@
     Parity()                             the language that is compressed worst on the dev set
     Parity(global_merges=0.5)            hybrid: classical for the first half of the merges
     Parity(window=100, alpha=2.0)        nobody more than alpha times its share of 100 merges
-    Parity(ratios={"code": 40.0})        a language without dev text: the bytes of its line-equivalent
+    Parity(ratios={"code": 130.0})       a language without dev text: the bytes of its line-equivalent
     Parity(ratios={"code": "eng_Latn"})  the same, but as many bytes as a dev line of English has
+    Parity(ratios={"code": "auto"})      the same, of English if it has dev text, of the first language if not
     Parity(on="train")                   no dev set at all: bytes per token of the train text
 
 Training asks every policy the same questions, so both classes have the same methods.
@@ -14,16 +15,22 @@ Training asks every policy the same questions, so both classes have the same met
 import dataclasses
 import math
 import operator
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, NoReturn, get_args
 
 from pairity.counts.values import LanguageCounts
-from pairity.errors import PairityError, listed
+from pairity.errors import PairityError, listed, quoted
+from pairity.languages import hint_of_other_names
 from pairity.training.measure import Measure, Unit, bytes_per_line, on_dev, on_train
 
 ByLanguage = Mapping[str, LanguageCounts]
+
+AUTO = "auto"
+"""A ratio as long as a dev line of the reference language ..."""
+REFERENCE = "eng_Latn"
+"""... which is this one, or the first that has dev text."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +39,7 @@ class Classical:
 
     unit: ClassVar[Unit] = "line"
     on: ClassVar[Literal["dev", "train"]] = "dev"
+    ratios: ClassVar[None] = None
 
     def global_merges_of(self, budget: int) -> None:
         return None
@@ -42,7 +50,9 @@ class Classical:
     def check_budget(self, budget: int) -> None:
         """Any number is fine."""
 
-    def check(self, train: Collection[str], dev: Collection[str] | None) -> None:
+    def check(
+        self, train: Collection[str], dev: Collection[str] | None, left_out: Collection[str] = ()
+    ) -> None:
         """Nothing has to be measured, so nothing can be missing."""
 
     def compared_by_line(self, dev: Collection[str]) -> list[str]:
@@ -76,7 +86,7 @@ class Parity:
     alpha: float = 2.0
     """With a window: what a language may have of it, as a multiple of an equal share."""
     ratios: Mapping[str, float | str] | None = None
-    """Language -> bytes of a line-equivalent, or the name of a language whose dev lines give them."""
+    """Language -> bytes of a line-equivalent, or the name of a language whose dev lines give them, or "auto"."""
     unit: Unit = "line"
     """What tokens are counted per: "line", "byte", "char" or "word"."""
     on: Literal["dev", "train"] = "dev"
@@ -93,6 +103,8 @@ class Parity:
         if self.window is not None:
             check_window("window", self.window)
         check_alpha(self.alpha)
+        if self.window is None and self.alpha != Parity.alpha:
+            refuse_lone_alpha(self.alpha)
         if self.unit not in get_args(Unit):
             raise PairityError(f"unit is {self.unit!r}: choose one of {', '.join(get_args(Unit))}.")
         if self.on not in ("dev", "train"):
@@ -100,6 +112,11 @@ class Parity:
         if self.on == "train" and self.ratios:
             raise PairityError(
                 "on='train' measures every language by its train bytes: leave out either on='train' or ratios."
+            )
+        if self.unit != "line" and (self.on == "train" or self.ratios):
+            what = "on='train' compares train bytes" if self.on == "train" else "ratios are bytes per line"
+            raise PairityError(
+                f"{what}, so unit={self.unit!r} (--unit {self.unit}) does nothing: leave it out."
             )
         for language, ratio in (self.ratios or {}).items():
             if not isinstance(ratio, str) and not is_positive(ratio):
@@ -127,38 +144,51 @@ class Parity:
                 "Classical() (--method classical)."
             )
 
-    def check(self, train: Collection[str], dev: Collection[str] | None) -> None:
-        """Every language must have something to be measured by, and every name must be known."""
+    def check(
+        self, train: Collection[str], dev: Collection[str] | None, left_out: Collection[str] = ()
+    ) -> None:
+        """Every language must have something to be measured by, and every name must be known.
+
+        `left_out`: languages of dev that train lacks, which may be its languages by other names.
+        """
         ratios = self.ratios or {}
-        for language, ratio in ratios.items():
-            if language not in train:
-                raise PairityError(
-                    f"a ratio is given for {language!r}, but train has no such language: {listed(train)}."
-                )
-            if isinstance(ratio, str) and ratio not in (dev or ()):
-                raise PairityError(
-                    f"the ratio of {language!r} is copied from {ratio!r}, but there is no dev text for {ratio!r}: add "
-                    f"it, or give the bytes of a line as a number (--ratio {language}=40)."
-                )
+        if unknown := [language for language in ratios if language not in train]:
+            hint = hint_of_other_names(unknown, train)
+            raise PairityError(
+                f"a ratio is given for {quoted(unknown)}, but train has no such language{hint}: {listed(train)}."
+            )
+        self.check_copied(dev or ())
         if self.on == "train":
             return
-        for language in train:
-            if language not in ratios and language not in (dev or ()):
-                raise PairityError(nothing_measures(language, train, dev))
-        if ratios and len(ratios) < len(train):
-            self.check_mixed(dev or ())
-
-    def check_mixed(self, dev: Collection[str]) -> None:
-        """Some languages have dev text and some have ratios: the two are compared in lines."""
-        for language in self.ratios or {}:
-            if language in dev:
-                raise PairityError(
-                    f"{language!r} has both dev text and a ratio: leave one of them out (or give every language a "
-                    "ratio, and dev text is only recorded)."
-                )
-        if self.unit != "line":
+        if missing := [
+            language for language in train if language not in ratios and language not in (dev or ())
+        ]:
+            raise PairityError(nothing_measures(missing, train, dev, left_out))
+        if len(ratios) < len(train) and (
+            both := [language for language in ratios if language in (dev or ())]
+        ):
             raise PairityError(
-                f"languages with dev text and languages with ratios can only be compared by line, not by {self.unit}."
+                f"{quoted(both)} {has(both)} both dev text and a ratio: leave one of them out (or give every "
+                "language a ratio, and dev text is only recorded)."
+            )
+
+    def check_copied(self, dev: Collection[str]) -> None:
+        """Ratios that are lengths of dev lines need that dev text."""
+        copied = {
+            language: ratio for language, ratio in (self.ratios or {}).items() if isinstance(ratio, str)
+        }
+        auto = [language for language, ratio in copied.items() if ratio == AUTO]
+        if auto and not dev:
+            raise PairityError(
+                f"the ratio of {quoted(auto)} is auto, the length of a dev line, but there is no dev text: add "
+                f"some (--dev), or give the bytes of a line as a number (--ratio {auto[0]}=130)."
+            )
+        if lost := [language for language, ratio in copied.items() if ratio not in (AUTO, *dev)]:
+            sources = list(dict.fromkeys(copied[language] for language in lost))
+            raise PairityError(
+                f"the ratio of {quoted(lost)} is copied from {quoted(sources)}, but there is no dev text for "
+                f"{quoted(sources)}{hint_of_other_names(sources, dev)}: add it, write auto (--ratio {lost[0]}=auto), "
+                f"or give the bytes of a line as a number (--ratio {lost[0]}=130)."
             )
 
     def compared_by_line(self, dev: Collection[str]) -> list[str]:
@@ -171,24 +201,26 @@ class Parity:
         """What each language of train is measured by; `check` has passed."""
         ratios = self.ratios or {}
         return {
-            language: on_train(counts, self.bytes_of_line(language, dev))
+            language: on_train(counts, *self.line_equivalent(language, dev))
             if language in ratios or self.on == "train"
             else on_dev(language, dev[language], self.unit)
             for language, counts in train.items()
         }
 
-    def bytes_of_line(self, language: str, dev: ByLanguage) -> float:
+    def line_equivalent(self, language: str, dev: ByLanguage) -> tuple[float, str | None]:
+        """How many bytes of a language are worth a dev line, and the language whose lines are that long, if any."""
         ratio = (self.ratios or {}).get(language, 1.0)
         if not isinstance(ratio, str):
-            return ratio
-        found = bytes_per_line(dev[ratio])
+            return ratio, None
+        source = reference_of(dev) if ratio == AUTO else ratio
+        found = bytes_per_line(dev[source])
         if found is None:
             raise PairityError(
-                f"the ratio of {language!r} is copied from {ratio!r}, but the dev counts of {ratio!r} do not say "
+                f"the ratio of {language!r} is copied from {source!r}, but the dev counts of {source!r} do not say "
                 f"how many lines they were made from: give dev text, or the bytes of a line as a "
-                f"number (--ratio {language}=40)."
+                f"number (--ratio {language}=130)."
             )
-        return found
+        return found, source
 
     def describe(self) -> dict[str, Any]:
         """For pairity.json: {"name": "parity", "global_merges": 0, "window": None, ...}."""
@@ -199,17 +231,31 @@ class Parity:
 Policy = Classical | Parity
 
 
-def nothing_measures(language: str, train: Collection[str], dev: Collection[str] | None) -> str:
+def reference_of(dev: Collection[str]) -> str:
+    """The language of dev that "auto" means."""
+    return REFERENCE if REFERENCE in dev else next(iter(dev))
+
+
+def nothing_measures(
+    missing: Sequence[str], train: Collection[str], dev: Collection[str] | None, left_out: Collection[str]
+) -> str:
     if dev is None:
         return (
-            f"there is nothing to measure {language!r} by: give parallel dev text (--dev), a ratio for each "
-            f"language (--ratio {language}=...), or on='train' (--on train) to go by train bytes alone."
+            f"there is nothing to measure {quoted(missing)} by: give parallel dev text (--dev), a ratio for each "
+            f"language (--ratio {missing[0]}=...), or on='train' (--on train) to go by train bytes alone."
         )
+    hint = hint_of_other_names(missing, left_out)
+    one = len(missing) == 1
+    name, each, them = (missing[0], "it", "it") if one else ("after them", "each", "them")
     return (
-        f"no dev text for {language!r}: train has {len(train)} languages, dev has {len(dev)} of them. Add dev "
-        f"text named {language}, give it a ratio with --ratio {language}=..., or leave it out with "
-        f"--skip {language}."
+        f"no dev text for {quoted(missing)}{hint}: train has {len(train)} languages, dev has {len(dev)} of them. Add "
+        f"dev text named {name}, give {each} a ratio with --ratio {missing[0]}=..., or leave {them} out with "
+        f"--skip {','.join(missing)}."
     )
+
+
+def has(names: Sequence[str]) -> str:
+    return "has" if len(names) == 1 else "have"
 
 
 def is_positive(value: object) -> bool:
@@ -227,6 +273,13 @@ def check_window(name: str, window: object) -> None:
 def check_alpha(alpha: object) -> None:
     if not is_positive(alpha):
         raise PairityError(f"alpha is {alpha}: it must be a positive number (the paper uses 2).")
+
+
+def refuse_lone_alpha(alpha: float) -> NoReturn:
+    raise PairityError(
+        f"alpha is {alpha}, but it limits nobody without a window: give window=100 (--window 100) as well, or leave "
+        "alpha (--alpha) out."
+    )
 
 
 def check_whole(name: str, value: object) -> int:

@@ -1,11 +1,13 @@
 """The record: what pairity.json says of a run."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib.metadata import version
 from typing import Any
 
 from pairity.errors import listed
+from pairity.training.checks import lengths_of_lines, what_auto_means
 from pairity.training.engine import Exhausted
+from pairity.training.policy import reference_of
 from pairity.training.settings import Settings
 from pairity.training.texts import Texts
 from pairity.training.trace import STUCK_GAIN, STUCK_SERVICES, Trace
@@ -16,22 +18,34 @@ def record_of(settings: Settings, texts: Texts, trace: Trace, exhausted: Exhaust
     retired = {trace.languages[language]: step for language, step in exhausted}
     return settings.describe() | {
         "pairity": version("pairity"),
-        "languages": languages_of(texts, trace, retired),
+        "languages": languages_of(texts, trace, retired, settings.policy.ratios),
         "merges": len(trace),
         "stuck": trace.stuck(),
         "starved": trace.starved(),
         "exhausted": retired,
         "notes": notes_of(settings, texts),
-        "warnings": warnings_of(settings, texts, trace, retired),
+        "warnings": [*texts.warnings, *warnings_of(settings, texts, trace, retired)],
     }
 
 
-def languages_of(texts: Texts, trace: Trace, retired: Mapping[str, int]) -> dict[str, dict[str, Any]]:
-    """{"eng_Latn": {"train": {...}, "dev": {...}, "served": 83, "cost": 30.2, "exhausted_at": 812}, ...}"""
+def languages_of(
+    texts: Texts, trace: Trace, retired: Mapping[str, int], ratios: Collection[str] | None
+) -> dict[str, dict[str, Any]]:
+    """{"eng_Latn": {"train": {...}, "dev": {...}, "served": 83, "cost": 30.2, "exhausted_at": 812}, ...}
+
+    A language with a ratio also says how long its line-equivalent is, and as whose dev lines: "line_equivalent":
+    {"bytes": 130.4, "copied_from": "eng_Latn"}.
+    """
     services, costs = trace.services(), trace.final_costs()
+    equivalents = {
+        language: {"line_equivalent": {"bytes": measure.ratio, "copied_from": measure.copied_from}}
+        for language, measure in texts.measures.items()
+        if language in (ratios or ())
+    }
     return {
         language: text
         | {"served": services[language], "cost": costs.get(language)}
+        | equivalents.get(language, {})
         | ({"exhausted_at": retired[language]} if language in retired else {})
         for language, text in texts.descriptions.items()
     }
@@ -77,10 +91,43 @@ def warnings_of(settings: Settings, texts: Texts, trace: Trace, retired: Mapping
             f"{language} is starved: it costs {times:.2f} times the mean but was hardly served "
             f"({trace.services()[language]:,} merges). Check its train text and the name of its dev file."
         )
+    for cause, languages in never_served(texts, trace, retired).items():
+        found.append(f"{listed(languages)} {'was' if len(languages) == 1 else 'were'} never served: {cause}")
     for language, counts in texts.train.items():
         if counts.replaced:
             found.append(f"{language}: {counts.replaced:,} sequences that are not UTF-8 were replaced.")
     return found
+
+
+def never_served(texts: Texts, trace: Trace, retired: Mapping[str, int]) -> dict[str, list[str]]:
+    """{why, and what to do: the languages}"""
+    found: dict[str, list[str]] = {}
+    for language in trace.never_served():
+        if language in trace.starved():  # that warning says how often it was served
+            continue
+        if language in retired:
+            cause = "no pair of the train text may become a token. Give more train text."
+        elif language in trace.set_apart:
+            cause = too_cheap(language, texts, trace)
+        else:
+            cause = (
+                "others cost more at every merge, so none was chosen from this train text. If that is not meant, check "
+                "that the dev text is in the same language and script."
+            )
+        found.setdefault(cause, []).append(language)
+    return found
+
+
+def too_cheap(language: str, texts: Texts, trace: Trace) -> str:
+    """Why a language with a ratio was never served."""
+    ratio, lengths = texts.measures[language].ratio, lengths_of_lines(texts.dev or {})
+    larger = "Give a larger number to serve it."
+    if lengths and ratio < lengths[reference_of(lengths)]:
+        larger = what_auto_means(language, lengths)
+    return (
+        f"its line-equivalent of {ratio:,.10g} bytes takes {trace.final_costs()[language]:,.2f} tokens, less than "
+        f"a dev line of the languages that were. {larger}"
+    )
 
 
 def learned_of(settings: Settings, trace: Trace) -> int:

@@ -4,7 +4,7 @@ Dev is read before train where names tell the languages: it is small, so its mis
 read, which takes long.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,9 +15,16 @@ from pairity.counts.values import LanguageCounts, Split
 from pairity.progress import Progress
 from pairity.text.inputs import Resolved
 from pairity.text.sources import resolve
-from pairity.training.checks import check_dev, check_not_learned, check_train, named_languages, without
+from pairity.training.checks import (
+    check_dev,
+    check_not_learned,
+    check_train,
+    named_languages,
+    unlikely_ratios,
+    without,
+)
 from pairity.training.engine import Columns, Measured, columns
-from pairity.training.measure import Measure
+from pairity.training.measure import Measure, set_apart
 from pairity.training.settings import Settings
 
 
@@ -28,6 +35,8 @@ class Texts:
     train: Counts
     dev: Counts | None
     measures: Mapping[str, Measure]
+    set_apart: Sequence[str] = ()
+    """Languages whose costs are per line-equivalent while those of others are per dev line."""
 
     def for_engine(self) -> list[tuple[Columns, Measured | None]]:
         measured = {
@@ -39,6 +48,12 @@ class Texts:
     def name(self, served: int | None) -> str:
         """Of a language that the engine knows by its number."""
         return "all languages" if served is None else list(self.train)[served]
+
+    @cached_property
+    def warnings(self) -> list[str]:
+        """What a user should hear before the merges are learned."""
+        ratios = {language: self.measures[language].ratio for language in self.set_apart}
+        return unlikely_ratios(ratios, self.dev or {})
 
     @cached_property
     def descriptions(self) -> dict[str, dict[str, Any]]:
@@ -79,6 +94,7 @@ def read_train_and_dev(
     train_sources = resolve(train)
     dev_sources = None if dev is None else resolve(dev)
     train_counts = dev_counts = dev_languages = None
+    left_out: tuple[str, ...] = ()
 
     languages = named_languages(train_sources)
     if languages is None:
@@ -89,11 +105,13 @@ def read_train_and_dev(
     if dev_sources is not None:
         dev_sources = resolve(dev_sources, languages)
         dev_languages = named_languages(dev_sources)
+        left_out = dev_sources.left_out
         if dev_languages is None:
             dev_counts = read(dev_sources, "dev", languages)
-            dev_languages = list(dev_counts)
+            dev_languages, left_out = list(dev_counts), dev_counts.left_out
+        left_out = (*left_out, *(language for language in dev_languages if language not in languages))
         dev_languages = [language for language in dev_languages if language in languages]
-    settings.policy.check(languages, dev_languages)
+    settings.policy.check(languages, dev_languages, left_out)
 
     if dev_sources is not None and dev_counts is None:
         dev_counts = read(dev_sources, "dev", languages)
@@ -105,7 +123,8 @@ def read_train_and_dev(
     train_counts = Counts(kept, settings.pretokenization, "train", notes=train_counts.notes)
     check_train(train_counts)
     check_not_learned(settings.special_tokens, train_counts, settings.min_frequency)
-    return Texts(train_counts, dev_counts, settings.policy.measures(train_counts, dev_counts or {}))
+    measures = settings.policy.measures(train_counts, dev_counts or {})
+    return Texts(train_counts, dev_counts, measures, set_apart(settings.policy.ratios or {}, measures))
 
 
 def only(sources: Resolved, languages: list[str]) -> Resolved:

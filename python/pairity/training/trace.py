@@ -7,10 +7,11 @@ As a table it has one row per step; row 0 is the state before the first merge:
     1     tel_Telu  \\xe0  \\xb0  83172         257          129.4          251.0
 
 Costs (tokens per line) are given at every power of two, at least every 0.1% of the merges, and at the end;
-in between they are null.
+in between they are null. `own_cost:code` is a cost in a unit of its own: tokens per line-equivalent of a language
+that has a ratio beside languages with dev text. It decides who is served, but no Gini holds it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,11 @@ from pairity.training.engine import Learned
 from pairity.training.measure import Measure
 
 COST = "cost:"
+OWN_COST = "own_cost:"
+
+NEVER_SERVED = 100
+"""That a language was never served means something if an equal share would have been this many merges: in a short
+run, languages that start out cheap are rightly left to the end. A ratio is the user's choice, and 1 is enough."""
 
 STUCK_SERVICES = 100
 """A language is stuck if it was served this often ..."""
@@ -50,6 +56,8 @@ class Trace:
     vocab_size: npt.NDArray[np.int64]
     sampled: npt.NDArray[np.int64]
     costs: npt.NDArray[np.float64]
+    set_apart: frozenset[str] = frozenset()
+    """Languages whose costs are in a unit of their own (`measure.set_apart`)."""
 
     def __len__(self) -> int:
         return len(self.served)
@@ -65,6 +73,20 @@ class Trace:
         return {
             name: float(cost) for name, cost in zip(self.languages, last, strict=True) if not np.isnan(cost)
         }
+
+    def compared(self) -> npt.NDArray[np.bool_]:
+        """For each language whether its cost is comparable with those of the others."""
+        return np.array([language not in self.set_apart for language in self.languages], bool)
+
+    def never_served(self) -> list[str]:
+        """Who was not served at all, in a run in which each could have been."""
+        services = self.services()
+        share = sum(services.values()) / len(self.languages)
+        return [
+            language
+            for language, merges in services.items()
+            if not merges and share >= (1 if language in self.set_apart else NEVER_SERVED)
+        ]
 
     def stuck(self) -> dict[str, int]:
         """Language -> merges that were spent on it while its cost hardly moved (STUCK_SERVICES, STUCK_GAIN)."""
@@ -126,8 +148,12 @@ class Trace:
         for index, language in enumerate(self.languages):
             cost = np.full(len(self) + 1, np.nan)
             cost[self.sampled] = self.costs[:, index]
-            columns[COST + language] = pa.array(cost, mask=np.isnan(cost))
+            columns[self.column(language)] = pa.array(cost, mask=np.isnan(cost))
         return pa.table(columns)
+
+    def column(self, language: str) -> str:
+        """The name of the column with the costs of a language."""
+        return (OWN_COST if language in self.set_apart else COST) + language
 
     @classmethod
     def from_table(cls, table: Any) -> "Trace":
@@ -137,10 +163,11 @@ class Trace:
         if missing or not len(table):
             what = f"it has no column {missing[0]!r}" if missing else "it has no rows"
             raise PairityError(f"this is not the trace of a training run: {what}.")
-        languages = tuple(name.removeprefix(COST) for name in table.column_names if name.startswith(COST))
+        names = [name for name in table.column_names if name.startswith((COST, OWN_COST))]
+        languages = tuple(name.partition(":")[2] for name in names)
         steps = table.slice(1)
         index = {language: i for i, language in enumerate(languages)}
-        columns = [table[COST + language].to_numpy() for language in languages]
+        columns = [table[name].to_numpy() for name in names]
         costs = np.array(columns, np.float64).reshape(len(languages), len(table)).T
         sampled = np.flatnonzero(~np.isnan(costs).all(axis=1))
         return cls(
@@ -152,11 +179,16 @@ class Trace:
             vocab_size=table["vocab_size"].to_numpy(),
             sampled=sampled,
             costs=costs[sampled],
+            set_apart=frozenset(name.removeprefix(OWN_COST) for name in names if name.startswith(OWN_COST)),
         )
 
 
 def trace_of(
-    learned: Learned, measures: Mapping[str, Measure], languages: Sequence[str], special_tokens: int
+    learned: Learned,
+    measures: Mapping[str, Measure],
+    languages: Sequence[str],
+    special_tokens: int,
+    apart: Iterable[str] = (),
 ) -> Trace:
     """The engine's ids and numbers of tokens, as tokens and costs."""
     pairs = learned.steps.pairs.tolist()
@@ -174,6 +206,7 @@ def trace_of(
         vocab_size=(highest + 1 + special_tokens).astype(np.int64),
         sampled=learned.sampled,
         costs=learned.token_counts.astype(np.float64) * ratios / units,
+        set_apart=frozenset(apart),
     )
 
 

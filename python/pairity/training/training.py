@@ -54,7 +54,8 @@ def train(
     `pretokenizer` is a name or a pattern (None: gpt4o, or that of the tokenizer that is continued).
     `skip` leaves languages out. `whole_characters` forbids tokens that join a part of a character with another.
     `reserved` adds special tokens for later, `pad_to` as many more as make the size a multiple (64, 128).
-    `progress`: None shows a bar on a terminal, False shows nothing, a function hears of every stage.
+    `progress`: None shows a bar on a terminal and writes a line every 30 seconds elsewhere, False shows nothing, a
+    function hears of every stage.
     `checkpoint` names a file that keeps the merges so far; with `resume` a killed run goes on from it. It stays
     when the run is done: remove it once the tokenizer is saved.
     `continue_from` keeps a tokenizer's tokens and ids, cuts text as it does, and learns further tokens; its size
@@ -80,6 +81,8 @@ def train(
     with Progress(progress) as show:
         reading = {"text_column": text_column, "errors": errors, "threads": threads}
         texts = read_train_and_dev(train, dev, skip, settings, show, **reading)
+        for warning in texts.warnings:
+            warnings.warn(warning, PairityWarning, stacklevel=2)
         keeper = None if checkpoint is None else keep(Path(checkpoint), settings, texts)
         saved = keeper.load() if keeper and resume else None
         known, exhausted = saved or (settings.known, [])
@@ -102,9 +105,11 @@ def train(
     if keeper:  # until the tokenizer is saved, this is all there is of it
         keeper.hear(learned.steps, learned.exhausted)
         keeper.save_newest()
-    trace = trace_of(learned, texts.measures, list(texts.train), len(settings.special_tokens))
+    trace = trace_of(
+        learned, texts.measures, list(texts.train), len(settings.special_tokens), texts.set_apart
+    )
     record = record_of(settings, texts, trace, learned.exhausted)
-    for warning in record["warnings"]:
+    for warning in record["warnings"][len(texts.warnings) :]:
         warnings.warn(warning, PairityWarning, stacklevel=2)
     return tokenizer_of(settings, learned.steps, record, trace)
 

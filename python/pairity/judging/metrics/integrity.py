@@ -11,7 +11,7 @@ import numpy as np
 
 from pairity.judging.arrays import Ids, Integers
 from pairity.judging.metrics.metric import POOLED, Metric
-from pairity.tokenizer.inspection import text_of
+from pairity.tokenizer.inspection import token_text
 
 # Bytes of the character that a byte begins; 0 for a continuation byte.
 WIDTHS = np.repeat([1, 0, 2, 3, 4], [0x80, 0x40, 0x20, 0x10, 0x10])
@@ -76,7 +76,7 @@ def utf8_integrity(ids: Ids, offsets: Integers, token_bytes: Callable[[int], byt
     """
     types, index, counts = np.unique(ids, return_inverse=True, return_counts=True)
     pieces = [token_bytes(token) or b"" for token in types.tolist()]
-    whole = np.array([bool(piece) and text_of(piece) is not None for piece in pieces], dtype=bool)
+    whole = np.array([bool(piece) and token_text(piece) is not None for piece in pieces], dtype=bool)
     known = np.array([bool(piece) for piece in pieces], dtype=bool)
     starts_inside = np.array([piece[:1] >= b"\x80" and piece[:1] < b"\xc0" for piece in pieces], dtype=bool)
     # All pieces in one array: which type every byte belongs to, and how wide a character it begins (0: none).

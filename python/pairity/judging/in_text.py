@@ -1,0 +1,200 @@
+"""What a tokenizer makes of the text of one language: its costliest words, its cut characters, its neighbours.
+
+All of it follows from counts: no token crosses a pre-token, so a pre-token is encoded once, however often it occurs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow.compute as pc
+
+from pairity.bpe.model import BpeModel
+from pairity.counts.values import LanguageCounts, weighted
+from pairity.judging.arrays import Integers
+from pairity.judging.metrics.integrity import WIDTHS
+from pairity.text.pretokenizers import Pretokenization
+from pairity.tokenizer.inspection import encode_pretokens, token_text
+
+MOST = 10
+"""How many words, characters and languages are listed."""
+
+
+@dataclass(frozen=True)
+class Word:
+    """A pre-token, how often it occurs, and the tokens that it is cut into."""
+
+    pretoken: bytes
+    count: int
+    tokens: tuple[bytes, ...]
+
+    @property
+    def extra(self) -> int:
+        """What it costs beyond one token each time: count * (tokens - 1)."""
+        return self.count * (len(self.tokens) - 1)
+
+    @property
+    def shown(self) -> str:
+        """Its tokens, parts of characters as bytes: "ta|mil", "<E0AE>|<B4>"."""
+        return "|".join(map(spelled, self.tokens))
+
+
+@dataclass(frozen=True)
+class CutCharacter:
+    """A character that some token edge falls into: how often it occurs, and how often it is cut."""
+
+    character: str
+    count: int
+    cut: int
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """Another language: the tokens with a letter that both use, and these over those that either uses (Jaccard)."""
+
+    language: str
+    shared: int
+    overlap: float
+
+
+@dataclass(frozen=True)
+class InText:
+    """One language's text under one tokenizer. `words`, `cut` and `neighbours` list the first few, in order."""
+
+    source: str
+    lines: int | None
+    pretokens: int
+    tokens: int
+    types: int
+    characters: int
+    cut_characters: int
+    words: tuple[Word, ...]
+    cut: tuple[CutCharacter, ...]
+    neighbours: tuple[Neighbour, ...] = ()
+
+    @property
+    def cost(self) -> float | None:
+        """Tokens per line; None where the counts do not say how many lines there were."""
+        return self.tokens / self.lines if self.lines else None
+
+    @property
+    def floor(self) -> float | None:
+        """Pre-tokens per line: the cost if every pre-token were one token, the least that any vocabulary allows."""
+        return self.pretokens / self.lines if self.lines else None
+
+    @property
+    def cost_over_floor(self) -> float:
+        return self.tokens / self.pretokens
+
+    @property
+    def extra(self) -> int:
+        """All tokens beyond one per pre-token."""
+        return self.tokens - self.pretokens
+
+    @property
+    def cut_share(self) -> float:
+        return self.cut_characters / self.characters if self.characters else 0.0
+
+
+def look_at(
+    model: BpeModel, texts: Mapping[str, LanguageCounts], languages: Collection[str], source: str
+) -> dict[str, InText]:
+    """What the tokenizer makes of the text of `languages`, each beside all others that are there."""
+    # The counts say what the pre-tokens are: a pattern that looks ahead could cut one of them again.
+    whole = replace(model, cut=Pretokenization(None), trace=None)
+    # Digits, punctuation and parts of characters are in every language, and make none alike.
+    with_letter = np.array([any(map(str.isalpha, token_text(token) or "")) for token in whole.tokens])
+    found: dict[str, InText] = {}
+    used: dict[str, Integers] = {}
+    for language, text in texts.items():
+        ids, lengths = encode_pretokens(whole, text)
+        types = np.unique(ids)
+        used[language] = types[with_letter[types]]
+        if language in languages:
+            found[language] = in_text(whole, text, ids, lengths, source)
+    return {language: replace(one, neighbours=neighbours(language, used)) for language, one in found.items()}
+
+
+def in_text(model: BpeModel, text: LanguageCounts, ids: Integers, lengths: Integers, source: str) -> InText:
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    extra = (lengths - 1).astype(np.float64) * text.counts
+    costliest = [int(i) for i in np.argsort(-extra, kind="stable")[:MOST] if extra[i] > 0]
+    cut = cut_characters(model, text, ids, lengths)
+    return InText(
+        source=source,
+        lines=text.lines,
+        pretokens=text.total,
+        tokens=weighted(lengths, text.counts),
+        types=len(np.unique(ids)),
+        characters=weighted(characters_in(text), text.counts),
+        cut_characters=sum(cut.values()),
+        words=tuple(
+            Word(
+                text.pretokens[i].as_py(),
+                int(text.counts[i]),
+                tuple(model.tokens[token] for token in ids[starts[i] : starts[i + 1]]),
+            )
+            for i in costliest
+        ),
+        cut=tuple(
+            CutCharacter(character, occurrences(character, text), times)
+            for character, times in sorted(cut.items(), key=lambda item: (-item[1], item[0]))[:MOST]
+        ),
+    )
+
+
+def characters_in(text: LanguageCounts) -> Integers:
+    """How many characters every pre-token has: its bytes but for those that continue a character."""
+    data, offsets = (np.frombuffer(buffer, kind) for buffer, kind in zip(text.buffers(), "Bq", strict=True))
+    begun = np.concatenate([[0], np.cumsum((data & 0xC0) != 0x80)])
+    return np.asarray(np.diff(begun[offsets]), np.int64)
+
+
+def occurrences(character: str, text: LanguageCounts) -> int:
+    each = pc.count_substring(text.pretokens, pattern=character.encode()).to_numpy()
+    return weighted(each.astype(np.int64), text.counts)
+
+
+def cut_characters(model: BpeModel, text: LanguageCounts, ids: Integers, lengths: Integers) -> Counter[str]:
+    """Character -> how often a token edge falls into it."""
+    inside = np.array([b"\x80" <= token[:1] < b"\xc0" for token in model.tokens])
+    owner = np.repeat(np.arange(len(lengths)), lengths)
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    found: Counter[str] = Counter()
+    for i in np.unique(owner[inside[ids]]).tolist():
+        pretoken, count = text.pretokens[i].as_py(), int(text.counts[i])
+        edge, last = 0, -1
+        for token in ids[starts[i] : starts[i + 1]].tolist():
+            first = edge
+            while first and pretoken[first] & 0xC0 == 0x80:
+                first -= 1
+            if first < edge and first != last:
+                character = pretoken[first : first + WIDTHS[pretoken[first]]].decode(errors="replace")
+                found[character] += count
+                last = first
+            edge += len(model.tokens[token])
+    return found
+
+
+def neighbours(language: str, used: Mapping[str, Integers]) -> tuple[Neighbour, ...]:
+    """The languages that share most tokens with this one, the nearest first."""
+    own = used[language]
+    found = []
+    for other, types in used.items():
+        shared = len(np.intersect1d(own, types, assume_unique=True))
+        if other != language and shared:
+            found.append(Neighbour(other, shared, shared / (len(own) + len(types) - shared)))
+    return tuple(sorted(found, key=lambda one: (-one.overlap, one.language))[:MOST])
+
+
+def spelled(token: bytes) -> str:
+    """A token to be read in one line: its text, a space as ␣, and bytes that are no whole character as <E0AE>."""
+    text = token_text(token)
+    if text is None:
+        return f"<{token.hex().upper()}>"
+    return "".join(
+        "␣" if letter == " " else letter if letter.isprintable() else repr(letter)[1:-1] for letter in text
+    )

@@ -1,0 +1,106 @@
+"""What a record says of a run, read back as values.
+
+A record that training wrote says all of it. Another one (imported, of another version, written by hand) may lack
+any of it or have it in another shape: then that part is None or empty, and the rest is still there.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pairity.training.measure import set_apart
+
+
+@dataclass(frozen=True)
+class LanguageOfRun:
+    """One language. `cost` is per unit of the run, or per line-equivalent where there is one."""
+
+    name: str
+    train_bytes: int | None
+    served: int | None
+    cost: float | None
+    line_equivalent: float | None
+    """Bytes that are worth a dev line ..."""
+    copied_from: str | None
+    """... because a dev line of this language has as many."""
+    states: tuple[str, ...]
+    """("exhausted at 1,203", "starved")"""
+
+
+@dataclass(frozen=True)
+class Run:
+    """The languages, the most expensive first, and what a reader has to know."""
+
+    languages: tuple[LanguageOfRun, ...]
+    on: str
+    """What languages were compared on: "dev" or "train"."""
+    unit: str
+    merges: int | None
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def set_apart(self) -> list[str]:
+        """Languages whose costs are in a unit of their own (`measure.set_apart`)."""
+        measured = [one.name for one in self.languages if one.cost is not None]
+        return set_apart([one.name for one in self.languages if one.line_equivalent is not None], measured)
+
+
+def run_of(record: Mapping[str, Any] | None) -> Run:
+    record = record or {}
+    method = as_mapping(record.get("method"))
+    states = {state: as_mapping(record.get(state)) for state in ("stuck", "starved")}
+    languages = [
+        language_of(name, as_mapping(text), [state for state, names in states.items() if name in names])
+        for name, text in as_mapping(record.get("languages")).items()
+    ]
+    by_ratio = bool(languages) and all(one.line_equivalent is not None for one in languages)
+    return Run(
+        languages=tuple(sorted(languages, key=lambda one: -(one.cost or 0.0))),
+        on="train" if method.get("on") == "train" or by_ratio else "dev",
+        unit="train byte" if method.get("on") == "train" else as_text(method.get("unit")) or "line",
+        merges=as_whole(record.get("merges")),
+        notes=as_texts(record.get("notes")),
+        warnings=as_texts(record.get("warnings")),
+    )
+
+
+def language_of(name: str, text: Mapping[str, Any], states: list[str]) -> LanguageOfRun:
+    equivalent = as_mapping(text.get("line_equivalent"))
+    exhausted_at = as_whole(text.get("exhausted_at"))
+    return LanguageOfRun(
+        name=name,
+        train_bytes=as_whole(as_mapping(text.get("train")).get("bytes")),
+        served=as_whole(text.get("served")),
+        cost=as_number(text.get("cost")),
+        line_equivalent=as_number(equivalent.get("bytes")),
+        copied_from=as_text(equivalent.get("copied_from")),
+        states=(*([] if exhausted_at is None else [f"exhausted at {exhausted_at:,}"]), *states),
+    )
+
+
+def as_mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) and all(isinstance(key, str) for key in value) else {}
+
+
+def as_whole(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def as_number(value: object) -> float | None:
+    """A number that can be a cost: finite, and not negative."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        return float(value) if math.isfinite(value) and value >= 0 else None
+    except OverflowError:  # a whole number beyond all floats
+        return None
+
+
+def as_text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def as_texts(value: object) -> tuple[str, ...]:
+    return tuple(text for text in value if isinstance(text, str)) if isinstance(value, list | tuple) else ()
