@@ -107,7 +107,7 @@ def types_of(value: Any) -> set[str]:
 
 def columns(schema: Any) -> dict[str, str]:
     """Name -> type, with LANG for the languages in names."""
-    return {re.sub("^(cost|in):.*", r"\1:LANG", field.name): str(field.type) for field in schema}
+    return {re.sub("^(cost|own_cost|in):.*", r"\1:LANG", field.name): str(field.type) for field in schema}
 
 
 TEXT = {
@@ -129,6 +129,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
         longer = pairity.train(TEXT, dev=TEXT, continue_from=first, num_merges=500, progress=False)
     longer.save(folder / "longer")
     pairity.train(TEXT, num_merges=5, method=pairity.Classical(), **quiet).save(folder / "classical")
+    profile = pairity.inspect_language(first, "eng_Latn", data=TEXT)
+    pq.write_table(profile.table(), folder / "language.parquet")
     counts = pairity.count(TEXT)
     counts.save(folder / "counts.parquet")
     pq.write_table(first.table(counts), folder / "tokens.parquet")
@@ -169,6 +171,7 @@ def test_files_of_the_folder(written: Path) -> None:
     [
         ("## trace.parquet", "first/trace.parquet"),
         ("## Table of tokens", "tokens.parquet"),
+        ("## Table of a language", "language.parquet"),
         ("## Counts", "counts.parquet"),
         ("`scores.parquet`", "scores/scores.parquet"),
         ("`differences.parquet`", "scores/differences.parquet"),
@@ -176,7 +179,10 @@ def test_files_of_the_folder(written: Path) -> None:
     ],
 )
 def test_columns_of_tables(written: Path, line: str, file: str) -> None:
-    assert table_after(line) == columns(pq.read_schema(written / file))
+    documented = table_after(line)
+    if line == "## trace.parquet":
+        documented |= table_after("A language that has a ratio in place of dev text")
+    assert documented == columns(pq.read_schema(written / file))
 
 
 def test_metadata_of_counts(written: Path) -> None:
