@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pairity.bpe.roles import Roles
     from pairity.counts.counting import count
     from pairity.counts.counts import Counts
     from pairity.errors import PairityError, PairityWarning
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pairity.judging.scores import Scores
     from pairity.judging.tax import tax
     from pairity.reporting.page import report
+    from pairity.tokenizer.embedding import extend_embeddings, initial_rows
     from pairity.tokenizer.tokenizer import Tokenizer
     from pairity.training.policy import Classical, Parity
     from pairity.training.trace import Trace
@@ -37,11 +39,14 @@ HOMES = {
     "PairityError": "errors",
     "PairityWarning": "errors",
     "Parity": "training.policy",
+    "Roles": "bpe.roles",
     "Scores": "judging.scores",
     "Tokenizer": "tokenizer.tokenizer",
     "Trace": "training.trace",
     "count": "counts.counting",
     "evaluate": "judging.evaluation",
+    "extend_embeddings": "tokenizer.embedding",
+    "initial_rows": "tokenizer.embedding",
     "inspect_language": "judging.profile",
     "report": "reporting.page",
     "tax": "judging.tax",
@@ -56,11 +61,14 @@ __all__ = [
     "PairityError",
     "PairityWarning",
     "Parity",
+    "Roles",
     "Scores",
     "Tokenizer",
     "Trace",
     "count",
     "evaluate",
+    "extend_embeddings",
+    "initial_rows",
     "inspect_language",
     "report",
     "tax",

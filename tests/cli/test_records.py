@@ -83,12 +83,23 @@ def test_inspect_shows_what_it_can(tmp_path, case):
 def test_what_is_of_the_right_kind_is_shown(tmp_path):
     shown = inspected(ODD["odd numbers"], tmp_path / "t")
     rows = [line.split() for line in shown.splitlines() if line[:1] == " "]
-    assert ["f", "-", "-", "4.50"] in rows
-    assert ["e", "-", "-", "3.00", "a", "line-equivalent", "is", "12.0", "train", "bytes"] in rows
+    assert ["f", "\N{EN DASH}", "\N{EN DASH}", "4.50"] in rows
+    assert [
+        "e",
+        "\N{EN DASH}",
+        "\N{EN DASH}",
+        "3.00",
+        "a",
+        "line-equivalent",
+        "is",
+        "12.0",
+        "train",
+        "bytes",
+    ] in rows
     assert "Gini" not in shown, "one language is left to compare"
 
 
-TOP = ["languages", "method", "merges", "notes", "warnings", "stuck", "vocab_size"]
+TOP = ["languages", "method", "merges", "notes", "warnings", "stuck", "vocab_size", "extension"]
 INNER = [
     "train",
     "bytes",
@@ -100,6 +111,11 @@ INNER = [
     "unit",
     "on",
     "eng_Latn",
+    "costs",
+    "before",
+    "after",
+    "ids_unchanged",
+    "embedding_rows",
 ]
 KEYS = st.sampled_from([*TOP, *INNER])
 VALUES = st.recursive(

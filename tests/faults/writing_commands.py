@@ -84,6 +84,8 @@ def make(folder: Path) -> dict[str, Writing]:
     made = {
         "old": [*training, "40", "--special-token", "<old>", "-o"],
         "new": [*training, "60", "--special-token", "<new>", "-o"],
+        "old-longer": [*training, "5", "--continue", f"{folder}/old", "-o"],
+        "new-longer": [*training, "5", "--continue", f"{folder}/new", "-o"],
         "old.parquet": ["count", dev, "-o"],
         "new.parquet": ["count", test, "-o"],
         "old-scores": ["eval", f"one={folder}/old", *evaluation, "-o"],
@@ -107,6 +109,7 @@ def make(folder: Path) -> dict[str, Writing]:
         "inspect language": of_both(
             ["inspect", "OLD", "--language", "tam_Taml"], "--table", "out.csv", Path.read_bytes
         ),
+        "embed": of_both(["embed", "OLD", "OLD-longer"], "-o", "out.json", Path.read_bytes),
     }
     for to, name, read in (
         ("hf", "out.json", Tokenizer.from_huggingface),

@@ -348,6 +348,7 @@ def test_files_that_are_no_tokenizers_are_refused(tmp_path):
         (b"[1]", "holds a list"),
         (b"\xff\xfe\x00", "not JSON"),
         (b'{"version": ' + b"9" * 5000 + b"}", "not JSON"),
+        (b'{"version": "\\uD83D\\ude00 \\ud83d"}', "half a character"),
         (b'{"model": ' + b"[" * 100_000, "not JSON"),
     ):
         (tmp_path / "tokenizer.json").write_bytes(content)

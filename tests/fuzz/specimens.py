@@ -36,6 +36,7 @@ from pairity.training.training import train
 
 Reader = Callable[[Path], Any]
 
+TEMPLATE = ("--chat-template", "chat.jinja")
 TEXT = ["The first line.", "Zweite Zeile: äöü", "మూడవ పంక్తి 👩‍👩‍👧", "  lower and UPPER, 12345"] * 6
 
 
@@ -76,6 +77,8 @@ def make(folder: Path) -> list[Specimen]:
     trained = train(texts, dev=texts, num_merges=60, special_tokens=["<s>", "<pad>"], progress=False)
     trained.save(folder / "tokenizer")
     trained.export("tiktoken", folder / "ranks" / "x.tiktoken")
+    roles = {"bos_token": "<s>", "pad_token": "<pad>", "add_bos": True}
+    trained.export("transformers", folder / "transformers", **roles)
     counts = count(texts)
     counts.save(folder / "counts.parquet")
     scores = evaluate({"one": trained, "two": trained.truncate(290)}, texts, resamples=5)
@@ -114,6 +117,23 @@ def make(folder: Path) -> list[Specimen]:
                 "inspect": command("inspect", "tokenizer.json"),
                 "judge": judge("tokenizer.json"),
                 "export": command("export", "tokenizer.json", "--to", "tiktoken", "-o", "../out", "--force"),
+            },
+        ),
+        Specimen(
+            "transformers folder",
+            files_in(folder / "transformers") | {"chat_template.jinja": b"{{ messages }}"},
+            {
+                "load": load,
+                "export": command("export", ".", "--to", "transformers", "-o", "../out2", "--force"),
+            },
+        ),
+        Specimen(
+            "chat template",
+            {"chat.jinja": b"{% for m in messages %}{{ m }}{% endfor %}", **foreign},
+            {
+                "export": command(
+                    "export", "tokenizer.json", "--to", "transformers", "-o", "../out3", "--force", *TEMPLATE
+                )
             },
         ),
         Specimen(

@@ -7,7 +7,7 @@ bytes, learned tokens in the order of their merges; an imported model keeps the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,9 @@ import numpy.typing as npt
 from pairity import _core
 from pairity.bpe.alphabet import BYTE_ORDER, to_bytes
 from pairity.bpe.merges import BYTE_TOKENS, join_merges
+from pairity.bpe.roles import NO_ROLES, GivenRoles, Roles
 from pairity.bpe.special import check_names
+from pairity.bpe.wrapping import NO_WRAPPING, Wrapping
 from pairity.errors import PairityError
 from pairity.text.pretokenizers import Pretokenization
 
@@ -56,6 +58,10 @@ class BpeModel:
     in Hugging Face files)."""
     allow_holes: bool = False
     """Ids that name no token are intended."""
+    roles: Roles = NO_ROLES
+    """Which special tokens begin, end and pad a text, and the chat template."""
+    wrapping: Wrapping = NO_WRAPPING
+    """What the files of an imported tokenizer say around the table."""
     record: Mapping[str, Any] = field(default_factory=dict)
     """What the training run says about itself."""
     trace: Any = None
@@ -63,6 +69,7 @@ class BpeModel:
 
     def __post_init__(self) -> None:
         check_names(self.special_tokens)
+        self.roles.check(self.special_tokens)
         object.__setattr__(self, "merges", as_rows(self.merges, columns=3))
         check_table(self.vocabulary, self.special_tokens, allow_holes=self.allow_holes)
         if self.trace is not None:
@@ -120,6 +127,12 @@ class BpeModel:
         for name, token_id in self.special_tokens.items():
             named.setdefault(token_id, name.encode())
         return tuple(named.get(token_id, b"") for token_id in range(max(named) + 1))
+
+    @property
+    def templates(self) -> dict[str, str]:
+        """Chat templates by name; the one among the roles is `default`."""
+        first = {} if self.roles.chat_template is None else {"default": self.roles.chat_template}
+        return first | dict(self.wrapping.templates)
 
     def buffers(self) -> tuple[bytes, memoryview]:
         """All tokens end to end, and where each starts."""
@@ -240,10 +253,23 @@ class BpeModel:
             trace=None if self.trace is None else self.trace.slice(0, kept + 1),
         )
 
+    def uncut(self) -> BpeModel:
+        """The same table for pre-tokens, which are not to be cut again."""
+        return replace(self, cut=Pretokenization(None), trace=None)
+
+    def with_roles(self, given: GivenRoles) -> BpeModel:
+        """With other roles, by their names in `Roles`; None keeps what is there."""
+        roles = self.roles.changed(given)
+        if roles == self.roles:
+            return self
+        return replace(
+            self, roles=roles, wrapping=self.wrapping.adapted(self.roles, roles, self.special_tokens)
+        )
+
     # ------------------------------------------------------------------ being a value
 
     def __eq__(self, other: object) -> bool:
-        """Whether both turn every text into the same ids by the same table; record and trace do not matter."""
+        """Whether both turn every text into the same ids by the same table; roles, record and trace do not matter."""
         if not isinstance(other, BpeModel):
             return NotImplemented
         return self._settings() == other._settings() and np.array_equal(self.merges, other.merges)
@@ -256,12 +282,11 @@ class BpeModel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copied, and sent to worker processes, without the encoder."""
-        names = ("vocabulary", "merges", "cut", "special_tokens", "whole_pretokens", "record", "trace")
-        return remake, ({name: getattr(self, name) for name in names},)
+        return remake, ({part.name: getattr(self, part.name) for part in fields(self)},)
 
 
-def remake(fields: dict[str, Any]) -> BpeModel:
-    return BpeModel(**fields, allow_holes=True)
+def remake(parts: dict[str, Any]) -> BpeModel:
+    return BpeModel(**parts | {"allow_holes": True})
 
 
 def check_table(vocabulary: Mapping[bytes, int], specials: Mapping[str, int], *, allow_holes: bool) -> None:

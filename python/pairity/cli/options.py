@@ -7,8 +7,10 @@ from typing import Any
 
 import click
 
+from pairity.bpe.roles import check_template
 from pairity.cli.config import read_config
 from pairity.errors import PairityError
+from pairity.formats.tokenizer_config import read_template
 
 Function = Callable[..., None]
 
@@ -163,6 +165,47 @@ def output(help: str, **settings: Any) -> Callable[[Function], Function]:
 def force(what: str) -> Callable[[Function], Function]:
     """`--force`: without it no command replaces what is there."""
     return click.option("--force", is_flag=True, help=f"Replace {what}.")
+
+
+def template_in(ctx: click.Context, parameter: click.Parameter, path: Path | None) -> str | None:
+    """The text of the file that --chat-template names, if it is a template."""
+    if path is None:
+        return None
+    template = read_template(path)
+    try:
+        check_template(template)
+    except PairityError as error:
+        raise PairityError(f"{path}: {error}") from None
+    return template
+
+
+def roles(function: Function) -> Function:
+    """The options that say which special tokens have a role; they are the fields of `Roles`."""
+    for option in (
+        click.option(
+            "--chat-template",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            callback=template_in,
+            help="A Jinja template that turns messages into text.",
+        ),
+        click.option(
+            "--add-eos/--no-add-eos",
+            default=None,
+            help="Let other libraries end every text with the EOS token.",
+        ),
+        click.option(
+            "--add-bos/--no-add-bos",
+            default=None,
+            help="Let other libraries begin every text with the BOS token.",
+        ),
+        click.option("--unk-token", metavar="TEXT", help="Special token for the unknown; it never occurs."),
+        click.option("--pad-token", metavar="TEXT", help="Special token that pads a text."),
+        click.option("--eos-token", metavar="TEXT", help="Special token that ends a text."),
+        click.option("--bos-token", metavar="TEXT", help="Special token that begins a text."),
+    ):
+        function = option(function)
+    return function
 
 
 def cutting(function: Function) -> Function:

@@ -16,7 +16,7 @@ from pairity.judging.scores import Scores
 from pairity.languages import language as facts
 from pairity.reporting.numbers import Form, write, write_interval
 from pairity.tokenizer.tokenizer import Tokenizer
-from pairity.training.run import LanguageOfRun, run_of
+from pairity.training.run import Extension, LanguageOfRun, run_of
 
 NO_LIMIT = 100_000
 """Columns of a line that goes to a file or another program: nothing is folded or cut off there."""
@@ -80,6 +80,8 @@ def print_training(tokenizer: Tokenizer) -> None:
             f"{run.on} Gini {gini(list(costs.values())):.4f}; "
             f"worst {worst} ({costs[worst]:.2f}), best {best} ({costs[best]:.2f})"
         )
+    if run.extension is not None:
+        print_extension(run.extension)
     print_notes(run.notes)
 
 
@@ -105,6 +107,31 @@ def line_equivalent(language: LanguageOfRun) -> list[str]:
     return [f"a line-equivalent is {language.line_equivalent:,.1f} train bytes{source}"]
 
 
+def print_extension(extension: Extension) -> None:
+    click.echo()
+    rows = [
+        [
+            language,
+            write("cost", before),
+            write("cost", after),
+            Form(1, percent=True, signed=True).write(after / before - 1),
+        ]
+        for language, before, after in extension.costs
+    ]
+    if rows:
+        print_table(["extension", "cost before", "after", "change"], rows, numbers=range(1, 4))
+    before, after = extension.rows_before, extension.rows_after
+    padded = (
+        ""
+        if extension.padded is None
+        else f", or {extension.padded:,} as a multiple of {extension.padded_to}"
+    )
+    click.echo(
+        f"all {extension.ids_unchanged:,} ids of before stand for the same bytes (each was compared)\n"
+        f"embedding rows to add: {after - before:,} ({before:,} before, {after:,} now{padded})"
+    )
+
+
 def print_scores(scores: Scores) -> None:
     """The overview, and what a reader of it has to know."""
     rows = []
@@ -126,7 +153,7 @@ def print_scores(scores: Scores) -> None:
 
 
 def whole(value: int | None) -> str:
-    return "-" if value is None else f"{value:,}"
+    return "\N{EN DASH}" if value is None else f"{value:,}"
 
 
 def print_costs(scores: Scores) -> None:

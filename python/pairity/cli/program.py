@@ -24,6 +24,7 @@ COMMANDS = {
     "decode": ("tokenizing", "Decode standard input: one line of text per line of ids."),
     "inspect": ("tokenizing", "Show a tokenizer's settings, its data, and which languages were served."),
     "export": ("tokenizing", "Write a tokenizer in the format of another library."),
+    "embed": ("tokenizing", "Write which old tokens each new token of an extended tokenizer is made of."),
     "eval": ("judging", "Evaluate tokenizers on parallel text: one tidy table, with 95% intervals."),
     "report": ("judging", "Turn scores into one self-contained HTML page."),
     "tax": ("judging", "Show what the same content costs in each language."),

@@ -1,15 +1,16 @@
-"""`encode`, `decode`, `inspect` and `export`: what can be done with a tokenizer that is there."""
+"""`encode`, `decode`, `inspect`, `export` and `embed`: what can be done with a tokenizer that is there."""
 
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import click
 import pyarrow as pa
 
-from pairity.cli.options import command, force, output, several
+from pairity.bpe.roles import GivenRoles
+from pairity.cli.options import command, force, output, roles, several
 from pairity.cli.outputs import held, output_file
 from pairity.cli.printing import print_training, print_warnings, print_written
 from pairity.cli.profiles import print_profile
@@ -18,7 +19,7 @@ from pairity.errors import PairityError
 from pairity.formats import exporting
 from pairity.judging.profile import inspect_languages
 from pairity.progress import Progress
-from pairity.tokenizer import inspection
+from pairity.tokenizer import embedding, inspection
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.run import run_of
 
@@ -128,6 +129,11 @@ def inspect_command(
         if (value := record.get(name)) is not None:
             text = ", ".join(f"{k}={v}" for k, v in value.items()) if isinstance(value, dict) else str(value)
             click.echo(f"{name.replace('_', ' ')}: {text}")
+    shown = found.roles.settings
+    if template := shown.pop("chat_template", None):
+        shown["chat_template"] = f"{len(template):,} characters"
+    for name, value in shown.items():
+        click.echo(f"{name.replace('_', ' ')}: {'yes' if value is True else value}")
     if record:
         click.echo()
         print_training(found)
@@ -175,47 +181,49 @@ def show_languages(found: Tokenizer, languages: Sequence[str], data: Any, table:
 @click.option("--to", type=click.Choice(exporting.FORMATS), required=True, help="Format to write.")
 @output("A file, or a folder for the formats with several files.", metavar="PATH")
 @click.option("--vocab-size", type=int, help="Truncate to this many tokens first; ids do not change.")
-@click.option("--bos-token", metavar="TEXT", help="Start of a text (transformers and gguf).")
-@click.option("--eos-token", metavar="TEXT", help="End of a text (transformers and gguf).")
-@click.option("--pad-token", metavar="TEXT", help="Padding (transformers and gguf).")
-@click.option(
-    "--chat-template",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="A Jinja template (transformers).",
-)
+@roles
 @force("existing files")
 def export_command(
     tokenizer: Path,
     to: str,
     output: Path,
     vocab_size: int | None,
-    bos_token: str | None,
-    eos_token: str | None,
-    pad_token: str | None,
-    chat_template: Path | None,
     force: bool,
+    **given: Unpack[GivenRoles],
 ) -> None:
-    """Write a tokenizer in the format of another library."""
+    """Write a tokenizer in the format of another library.
+
+    Roles and chat template are those that the tokenizer has, unless others are given here.
+    """
+    exporting.check_given(to, given)
     with held(output, lambda: exporting.check_place(to, output, force=force)):
         found = Tokenizer.load(tokenizer)
         if vocab_size is not None:
             found = found.truncate(vocab_size)
-        written = found.export(
-            to,
-            output,
-            force=force,
-            bos_token=bos_token,
-            eos_token=eos_token,
-            pad_token=pad_token,
-            chat_template=None if chat_template is None else read_template(chat_template),
-        )
+        written = found.export(to, output, force=force, **given)
     for path in written:
         print_written(path)
 
 
-def read_template(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise PairityError(f"{path} is not a Jinja template: it is not UTF-8 text.") from error
+@command(
+    "embed",
+    """
+    pairity embed llama/ longer/ -o rows.parquet
+    pairity embed llama/ longer/ -o rows.json
+    """,
+)
+@click.argument("old", type=click.Path(path_type=Path))
+@click.argument("new", type=click.Path(path_type=Path))
+@output("A table with id, bytes and old_ids (.parquet), or a map from id to old ids (.json).", metavar="FILE")
+@force("an existing file")
+def embed_command(old: Path, new: Path, output: Path, force: bool) -> None:
+    """Write which old tokens each new token of an extended tokenizer is made of.
+
+    The mean of their rows is where the row of the new token in a model's embedding may start;
+    pairity.extend_embeddings does that to a model of transformers.
+    """
+    embedding.check_name(output)
+    with output_file(output, force=force):
+        rows = embedding.write_rows(Tokenizer.load(old), Tokenizer.load(new), output)
+    click.echo(f"{rows:,} new tokens")
+    print_written(output)

@@ -5,12 +5,13 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import click
 from click.core import ParameterSource
 
-from pairity.cli.options import command, config, cutting, force, output, several
+from pairity.bpe.roles import GivenRoles
+from pairity.cli.options import command, config, cutting, force, output, roles, several
 from pairity.cli.outputs import output_folder
 from pairity.cli.printing import print_notes, print_training, print_written
 from pairity.errors import PairityError
@@ -32,7 +33,8 @@ GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSour
     pairity train --train data/*.txt --dev dev/*.txt --skip lat_Latn,grc_Grek --vocab-size 128000 -o tokenizer/
     pairity train --train train/ --dev dev/ --ratio code=auto math=auto --vocab-size 64000 -o tokenizer/
     pairity train --train counts.parquet --dev dev/ --global-merges 0.5 --window 100 --vocab-size 64000 -o tokenizer/
-    pairity train --train 'telugu=te/*.parquet' --on train --continue llama/ --vocab-size 160000 -o longer/
+    pairity train --train 'telugu=te/*.parquet' --on train --continue llama/ --add-tokens 5000 -o longer/
+    pairity train --train train/ --dev dev/ --bos-token '<s>' --eos-token '</s>' --vocab-size 64000 -o tokenizer/
     pairity train --config run.toml --resume -o tokenizer/
     """,
 )
@@ -45,6 +47,9 @@ GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSour
 )
 @click.option("--vocab-size", type=int, help="Total number of tokens: bytes, learned and special.")
 @click.option("--num-merges", type=int, help="Number of merges to learn, instead of --vocab-size.")
+@click.option(
+    "--add-tokens", type=int, metavar="N", help="With --continue: tokens to add, instead of --vocab-size."
+)
 @click.option(
     "--method",
     type=click.Choice(["parity", "classical"]),
@@ -125,7 +130,7 @@ GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSour
     "--pad-to",
     type=int,
     metavar="N",
-    help="Add reserved tokens until the vocabulary size is a multiple of N (64, 128).",
+    help="Add reserved tokens until the vocabulary size is a multiple of N (64, 128); with --continue, only report it.",
 )
 @click.option(
     "--continue",
@@ -133,6 +138,7 @@ GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSour
     metavar="TOKENIZER",
     help="Keep the tokens and ids of this tokenizer and learn more.",
 )
+@roles
 @several("--skip", commas=True, metavar="LANG...", help="Leave these languages of the train text out.")
 @click.option(
     "--resume", is_flag=True, help="Continue a run with the same settings that was killed or interrupted."
@@ -146,6 +152,7 @@ def train_command(
     dev_sources: Sequence[str],
     vocab_size: int | None,
     num_merges: int | None,
+    add_tokens: int | None,
     method: str,
     global_merges: str,
     window: int | None,
@@ -171,6 +178,7 @@ def train_command(
     text_column: str,
     replace_invalid: bool,
     threads: int | None,
+    **given: Unpack[GivenRoles],
 ) -> None:
     """Train a tokenizer and save it as a folder for transformers, tokenizers and pairity."""
     refuse_idle(method, window, alpha)
@@ -188,6 +196,7 @@ def train_command(
     wanted: dict[str, Any] = {
         "vocab_size": vocab_size,
         "num_merges": num_merges,
+        "add_tokens": add_tokens,
         "pretokenizer": pretokenizer,
         "digits": single_digits,
         "normalize": normalize,
@@ -199,7 +208,7 @@ def train_command(
         "pad_to": pad_to,
         "continue_from": continue_from,
     }
-    if resume and not force and is_finished(output, make_settings(**wanted, policy=policy)):
+    if resume and not force and is_finished(output, make_settings(**wanted, policy=policy, roles=given)):
         print_notes(
             [
                 f"{output} is finished: it holds a tokenizer with these settings, and nothing is left to resume "
@@ -227,6 +236,7 @@ def train_command(
                 threads=threads,
                 checkpoint=checkpoint,
                 resume=resume,
+                **given,
             )
             save(tokenizer, output, checkpoint, force=force)
         checkpoint.unlink(missing_ok=True)
@@ -262,8 +272,11 @@ def is_finished(output: Path, settings: Settings) -> bool:
     except PairityError:
         return False
     described = json.loads(json.dumps(settings.describe()))
-    return tuple(found.special_tokens) == settings.special_tokens and all(
-        name in found.record and found.record[name] == value for name, value in described.items()
+    same_names = tuple(found.special_tokens) == settings.special_tokens
+    return (
+        same_names
+        and found.roles == settings.roles
+        and all(name in found.record and found.record[name] == value for name, value in described.items())
     )
 
 

@@ -4,11 +4,13 @@ Every export gives the very ids of `Tokenizer.encode`. What a format cannot expr
 reason: never a tokenizer that silently differs.
 """
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 
 from pairity.bpe.model import BpeModel
-from pairity.errors import PairityError
+from pairity.bpe.roles import GivenRoles
+from pairity.errors import PairityError, PairityWarning, listed
 from pairity.extras import load_extra
 from pairity.files.locks import locked
 from pairity.files.places import check_file, check_folder
@@ -17,6 +19,11 @@ from pairity.formats import gguf, merges_txt, tiktoken, tokenizer_json, transfor
 from pairity.formats.json_files import as_json
 
 FORMATS = ("hf", "transformers", "tiktoken", "merges", "gguf")
+HOLDS = {"hf": ("add_bos", "add_eos"), "tiktoken": (), "merges": ()}
+"""What a format can say of the roles, where it cannot say all."""
+NEEDS = {"bos_token": "add_bos", "eos_token": "add_eos"}
+"""tokenizer.json names a token only where it adds it."""
+FILES = {"hf": "tokenizer.json", "tiktoken": "a file of ranks", "merges": "merges.txt"}
 
 
 def export(
@@ -25,18 +32,27 @@ def export(
     path: Path,
     *,
     force: bool = False,
-    roles: transformers.Roles | None = None,
-    chat_template: str | None = None,
+    given: GivenRoles | None = None,
 ) -> list[Path]:
-    """Write the model for another library; returns the files.
+    """Write the model for another library, with the roles that are `given`; returns the files.
 
     hf            one tokenizer.json, at PATH or in the folder PATH
-    transformers  a folder for AutoTokenizer (`roles`: {"bos_token": ..., "eos_token": ..., "pad_token": ...})
+    transformers  a folder for AutoTokenizer with roles, chat template and what the tokenizer came with
     tiktoken      ranks at PATH, pattern and special tokens in a .json beside it
     merges        a folder with GPT-2's vocab.json and merges.txt
-    gguf          a vocabulary for llama.cpp at PATH
+    gguf          a vocabulary for llama.cpp at PATH, with roles and chat template
+
+    What is given and a format has no place for is refused. What the tokenizer has beside that is left out with a
+    warning.
     """
-    roles = roles or {}
+    check_given(to, given or {})
+    model = model.with_roles(given or {})
+    if left_out := unsaid(to, model):
+        warnings.warn(
+            f"{FILES[to]} has no place for {listed(left_out)}: left out. Export to transformers to keep that.",
+            PairityWarning,
+            stacklevel=3,
+        )
     match to:
         case "hf":
             file = hf_file(path)
@@ -44,9 +60,10 @@ def export(
         case "tiktoken":
             return write(to, path, tiktoken.files(model, path), force)
         case "gguf":
-            return write(to, path, {path: gguf.contents(model, roles)}, force)
+            return write(to, path, {path: gguf.contents(model)}, force)
         case "transformers":
-            files = transformers.files(model, roles=roles, chat_template=chat_template)
+            files = transformers.files(model)
+            transformers.check_leftovers(path)
         case "merges":
             merges_txt.check(model)
             files = merges_txt.files(model)
@@ -54,7 +71,7 @@ def export(
             raise PairityError(f"unknown format {to!r}. Choose one of {', '.join(FORMATS)}.")
     with locked(path):
         check_place(to, path, force=force)
-        return write_folder(path, files)
+        return write_folder(path, files, obsolete=transformers.OBSOLETE if to == "transformers" else ())
 
 
 def write(to: str, path: Path, files: Mapping[Path, bytes], force: bool) -> list[Path]:
@@ -62,6 +79,42 @@ def write(to: str, path: Path, files: Mapping[Path, bytes], force: bool) -> list
     with locked(path):
         check_place(to, path, force=force)
         return write_files(files)
+
+
+def check_given(to: str, given: GivenRoles) -> None:
+    """Refuse a role or a template that the format has no place for."""
+    asked = {name: value for name, value in given.items() if value is not None}
+    for name in asked if to in HOLDS else ():
+        if name in HOLDS[to] or (to == "hf" and asked.get(NEEDS.get(name, ""))):
+            continue
+        option = f"--{name.replace('_', '-')}"
+        if to == "hf" and name in NEEDS:
+            flag = f"{NEEDS[name]}=True (--{NEEDS[name].replace('_', '-')})"
+            raise PairityError(
+                f"tokenizer.json has no place for the {name}, only for what is added to every text. Give {flag} as "
+                f"well, leave {name} ({option}) out, or export to transformers."
+            )
+        raise PairityError(
+            f"{FILES[to]} has no place for {name}: leave it ({option}) out, or export to transformers or gguf."
+        )
+
+
+def unsaid(to: str, model: BpeModel) -> list[str]:
+    """What the tokenizer has and the format has no place for: ["bos_token '<s>'", "the chat template"]"""
+    if to not in HOLDS:
+        return []
+    roles = model.roles
+    found = [
+        f"{role} {token!r}"
+        for role, token in roles.named.items()
+        if not (to == "hf" and role in NEEDS and getattr(roles, NEEDS[role]))
+    ]
+    if model.templates:
+        found.append("the chat template")
+    if to != "hf":
+        found += [flag for flag in NEEDS.values() if getattr(roles, flag)]
+        found += ["the post-processor"] if model.wrapping.post_processor else []
+    return found
 
 
 def check_place(to: str, path: Path, *, force: bool) -> None:

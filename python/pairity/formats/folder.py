@@ -11,6 +11,7 @@ import numpy as np
 
 from pairity import _core
 from pairity.bpe.model import BpeModel, Merges
+from pairity.bpe.roles import roles_in
 from pairity.errors import PairityError
 from pairity.files.digests import check_manifest, in_memory, read_checked, sealed
 from pairity.files.locks import locked
@@ -20,6 +21,7 @@ from pairity.files.writing import write_folder
 from pairity.formats import merges_txt, tokenizer_json, transformers
 from pairity.formats.json_files import as_json, of_type, parse_json, read_json, unreadable
 from pairity.formats.oniguruma import for_oniguruma, from_oniguruma
+from pairity.formats.tokenizer_config import Config, templates_in
 
 FORMAT = 2
 SETTINGS = "pairity.json"
@@ -28,19 +30,18 @@ OF_THE_FOLDER = ("tokenizer.json",)
 """What a folder holds that has a tokenizer already."""
 
 
-def save(
-    model: BpeModel, path: Path, *, force: bool, roles: transformers.Roles, chat_template: str | None
-) -> None:
+def save(model: BpeModel, path: Path, *, force: bool) -> None:
     """Write the folder as a whole. pairity.json is written last and has the digests of the other files."""
     import pyarrow.parquet as pq
 
-    files = transformers.files(model, roles=roles, chat_template=chat_template) | merges_txt.files(model)
+    files = transformers.files(model) | merges_txt.files(model)
     if model.trace is not None:
         files[TRACE] = in_memory(lambda file: pq.write_table(model.trace, file, compression="zstd"))
     files[SETTINGS] = as_json(sealed(parse_json(as_json(settings_of(model)), path / SETTINGS), files))
     with locked(path):
         check_folder(path, OF_THE_FOLDER, what="a tokenizer", force=force)
-        write_folder(path, files, obsolete=(TRACE,))
+        transformers.check_leftovers(path)
+        write_folder(path, files, obsolete=(TRACE, *transformers.OBSOLETE))
 
 
 def load(path: Path) -> BpeModel:
@@ -48,7 +49,7 @@ def load(path: Path) -> BpeModel:
     file = path / "tokenizer.json" if path.is_dir() else path
     settings_file = file.parent / SETTINGS
     if file.name != "tokenizer.json" or not settings_file.exists():
-        return tokenizer_json.read(read_json(file))
+        return tokenizer_json.read_from(path)
     return settled(lambda: load_folder(file.parent), settings_file)
 
 
@@ -131,7 +132,9 @@ def check_format(settings: dict[str, Any]) -> None:
 def restore(contents: dict[str, Any], settings: dict[str, Any], trace: Any) -> BpeModel:
     repeats = of_type(list, settings.get("repeats", []), "the repeated merges")
     others = {"record": settings["record"], "trace": trace}
-    model = tokenizer_json.read(contents, allow_holes=True, **({} if repeats else others))
+    model = tokenizer_json.read(
+        contents, config_in(settings), allow_holes=True, **({} if repeats else others)
+    )
     if repeats:
         model = replace(model, merges=with_repeats(model.merges, repeats), **others)
     # Hugging Face may have been given another spelling of the pattern; ours is the one in the settings.
@@ -142,6 +145,16 @@ def restore(contents: dict[str, Any], settings: dict[str, Any], trace: Any) -> B
             f"{SETTINGS} and tokenizer.json have different patterns: one of them was changed after the other."
         )
     return model if pattern == theirs else replace(model, cut=replace(model.cut, pattern=pattern))
+
+
+def config_in(settings: dict[str, Any]) -> Config:
+    """The roles, and what an imported tokenizer came with."""
+    kept = of_type(dict, settings.get("transformers", {}), "what pairity.json keeps for transformers")
+    return Config(
+        roles=roles_in(of_type(dict, settings.get("roles", {}), "the roles in pairity.json")),
+        others=of_type(dict, kept.get("config", {}), "the config in pairity.json") or None,
+        templates=templates_in(of_type(dict, kept.get("templates", {}), "the templates in pairity.json")),
+    )
 
 
 def with_repeats(merges: Merges, repeats: list[Any]) -> Merges:
@@ -169,4 +182,6 @@ def settings_of(model: BpeModel) -> dict[str, Any]:
         "versions": {"pairity": metadata.version("pairity"), "unicode": _core.UNICODE_VERSION},
         "record": model.record,
         **({"repeats": repeats} if repeats else {}),
+        **({"roles": roles} if (roles := model.roles.settings) else {}),
+        **({"transformers": kept} if (kept := model.wrapping.kept) else {}),
     }

@@ -10,30 +10,32 @@ from pathlib import Path
 from typing import Any
 
 from pairity.bpe.model import BpeModel
-from pairity.errors import PairityError, PairityWarning
+from pairity.errors import PairityError, PairityWarning, listed
 from pairity.extras import load_extra
 from pairity.formats import tokenizer_json
-from pairity.formats.transformers import Roles, split_roles
+from pairity.formats.post_processor import around
 
 # Our pretokenizer -> llama.cpp's name, as its llama-vocab.cpp defines them.
 NAMES = {"gpt4o": "gpt-4o", "gpt4": "llama-bpe", "gpt4:digits": "qwen2", "gpt2": "gpt-2"}
 # Under these names llama.cpp takes a pre-token whole if it is a token.
 TAKE_WHOLE = {"llama-bpe"}
-ROLES = {"bos_token": "add_bos_token_id", "eos_token": "add_eos_token_id", "pad_token": "add_pad_token_id"}
 
 
-def contents(model: BpeModel, roles: Roles) -> bytes:
+def contents(model: BpeModel) -> bytes:
     """The bytes of the file, once all is known to be expressible."""
     gguf = load_extra("gguf", "a GGUF file")
     name = name_of(model)
-    named, _ = split_roles(model, roles)
+    check_added(model)
     texts = {token_id: text for text, token_id in tokenizer_json.vocab(model).items()}
-    specials = set(model.special_tokens.values())
+    plain = {name for name, flags in model.wrapping.flags.items() if not flags.get("special", True)}
+    specials = {token_id: name in plain for name, token_id in model.special_tokens.items()}
 
     def kind(token_id: int) -> Any:
         if token_id not in texts:
             return gguf.TokenType.UNUSED
-        return gguf.TokenType.CONTROL if token_id in specials else gguf.TokenType.NORMAL
+        if token_id not in specials:
+            return gguf.TokenType.NORMAL
+        return gguf.TokenType.USER_DEFINED if specials[token_id] else gguf.TokenType.CONTROL
 
     with tempfile.TemporaryDirectory() as folder:  # the package writes to a path and to nothing else
         path = Path(folder) / "vocab.gguf"
@@ -45,13 +47,36 @@ def contents(model: BpeModel, roles: Roles) -> bytes:
         file.add_token_list([texts.get(i, f"[UNUSED_{i}]") for i in range(len(model.tokens))])
         file.add_token_types([kind(i) for i in range(len(model.tokens))])
         file.add_token_merges([" ".join(pair) for pair in tokenizer_json.merge_list(model)])
-        file.add_add_bos_token(False)
-        for role, token in named.items():
-            getattr(file, ROLES[role])(model.special_tokens[token])
+        add_roles(file, model)
         file.write_header_to_file()
         file.write_kv_data_to_file()
         file.close()
         return path.read_bytes()
+
+
+def add_roles(file: Any, model: BpeModel) -> None:
+    """Ids, flags and chat templates, into the fields that llama.cpp has for them."""
+    roles = model.roles
+    file.add_add_bos_token(roles.add_bos)
+    if roles.add_eos:
+        file.add_add_eos_token(True)
+    for role, token in roles.named.items():
+        getattr(file, f"add_{role}_id")(model.special_tokens[token])
+    if templates := model.templates:
+        several = [{"name": name, "template": template} for name, template in templates.items()]
+        file.add_chat_template(several if model.wrapping.templates else roles.chat_template)
+
+
+def check_added(model: BpeModel) -> None:
+    """Say what is lost where more is put around a text than llama.cpp can put there."""
+    put = [token for side in around(model.wrapping.post_processor) for token in side]
+    if lost := [token for token in put if token not in model.roles.added]:
+        warnings.warn(
+            "llama.cpp adds a BOS and an EOS token at most, so what this tokenizer puts around a text is left out: "
+            f"{listed(lost)}.",
+            PairityWarning,
+            stacklevel=5,
+        )
 
 
 def name_of(model: BpeModel) -> str:

@@ -1,6 +1,7 @@
 """JSON files: how all of ours are written, and what is said of one that cannot be read."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +17,9 @@ KINDS: dict[type, str] = {
     str: "a string",
 }
 T = TypeVar("T")
+
+HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
+"""How JSON writes each half of a pair of surrogates; without its other half it is no character."""
 
 
 def as_json(contents: Any) -> bytes:
@@ -60,7 +64,19 @@ def parse_json(data: bytes, file: Path) -> dict[str, Any]:
         ) from None
     if not isinstance(contents, dict):
         raise PairityError(f"{file} is damaged: it holds a {type(contents).__name__}, not an object.")
+    if HALF_CHARACTER.search(data) and not is_text(json.dumps(contents, ensure_ascii=False)):
+        raise PairityError(
+            f"{file} is damaged: it holds half a character (a lone surrogate such as \\ud800), which is not text."
+        )
     return contents
+
+
+def is_text(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def of_type(kind: type[T], value: Any, what: str) -> T:

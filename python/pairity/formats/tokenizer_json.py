@@ -6,8 +6,10 @@ the reason: a tokenizer that gives other ids without a word is worse than none.
 
 import json
 import os
+import tempfile
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +19,25 @@ import numpy.typing as npt
 from pairity import _core
 from pairity.bpe.alphabet import to_bytes, to_text
 from pairity.bpe.model import BpeModel
+from pairity.bpe.wrapping import Wrapping
 from pairity.errors import PairityError, PairityWarning, listed
+from pairity.formats import post_processor
+from pairity.formats.added_tokens import SPECIAL, check_added, unlike_ours, with_named
 from pairity.formats.json_files import of_type, read_json
 from pairity.formats.oniguruma import for_oniguruma, from_oniguruma
+from pairity.formats.tokenizer_config import Config, read_config
 from pairity.text.pretokenizers import Pretokenization, is_preset
 
-FLAGS = ("single_word", "lstrip", "rstrip")
+EMPTY_MODEL = {
+    "type": "BPE",
+    "dropout": None,
+    "unk_token": None,
+    "continuing_subword_prefix": None,
+    "end_of_word_suffix": None,
+    "fuse_unk": False,
+    "byte_fallback": False,
+}
+BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 
 
 def vocab(model: BpeModel) -> dict[str, int]:
@@ -69,38 +84,28 @@ def write(model: BpeModel) -> dict[str, Any]:
             PairityWarning,
             stacklevel=2,
         )
-    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
-    pre_tokenizer: dict[str, Any] = byte_level
+    wrapping = model.wrapping
+    pre_tokenizer: dict[str, Any] = BYTE_LEVEL
     if model.cut.pattern is not None:
         regex = {"Regex": for_oniguruma(model.cut.pattern)}
         split = {"type": "Split", "pattern": regex, "behavior": "Isolated", "invert": False}
-        pre_tokenizer = {"type": "Sequence", "pretokenizers": [split, byte_level]}
+        pre_tokenizer = {"type": "Sequence", "pretokenizers": [split, BYTE_LEVEL]}
     return {
         "version": "1.0",
-        "truncation": None,
-        "padding": None,
+        "truncation": wrapping.truncation,
+        "padding": wrapping.padding,
         "added_tokens": [
-            {
-                "id": token_id,
-                "content": name,
-                **dict.fromkeys(FLAGS, False),
-                "normalized": False,
-                "special": True,
-            }
+            {"id": token_id, "content": name, **SPECIAL, **wrapping.flags.get(name, {})}
             for name, token_id in sorted(last_first(model.special_tokens).items(), key=lambda item: item[1])
         ],
         "normalizer": {"type": "NFC"} if model.cut.normalize == "nfc" else None,
         "pre_tokenizer": pre_tokenizer,
-        "post_processor": None,
-        "decoder": byte_level,
+        "post_processor": wrapping.post_processor
+        or post_processor.of_roles(model.roles, model.special_tokens),
+        "decoder": wrapping.decoder or BYTE_LEVEL,
         "model": {
-            "type": "BPE",
-            "dropout": None,
-            "unk_token": None,
-            "continuing_subword_prefix": None,
-            "end_of_word_suffix": None,
-            "fuse_unk": False,
-            "byte_fallback": False,
+            **EMPTY_MODEL,
+            **wrapping.model,
             "ignore_merges": model.whole_pretokens,
             "vocab": vocab(model),
             "merges": merge_list(model),
@@ -116,14 +121,22 @@ def to_huggingface(model: BpeModel) -> Any:
 
 
 def read_from(source: Any, *, allow_holes: bool = False) -> BpeModel:
-    """From a tokenizer.json, a folder with one, a `tokenizers.Tokenizer` or a fast tokenizer of transformers."""
+    """From a tokenizer.json, a folder with one, a `tokenizers.Tokenizer` or a fast tokenizer of transformers.
+
+    Roles, chat template and the rest of tokenizer_config.json are kept, also where that file is beside the
+    tokenizer.json that is named.
+    """
     if isinstance(source, str | os.PathLike):
         path = Path(source)
-        contents = read_json(path / "tokenizer.json" if path.is_dir() else path)
+        if path.is_dir() or path.name == "tokenizer.json":
+            return read_folder(path if path.is_dir() else path.parent, allow_holes=allow_holes)
+        contents = read_json(path)
     elif hasattr(source, "to_str"):
         contents = json.loads(source.to_str())
     elif hasattr(source, "backend_tokenizer"):
-        contents = json.loads(source.backend_tokenizer.to_str())
+        with tempfile.TemporaryDirectory() as folder:
+            source.save_pretrained(folder)
+            return read_folder(Path(folder), allow_holes=allow_holes)
     else:
         raise PairityError(
             f"give a tokenizer.json, a folder with one, or a tokenizers.Tokenizer, not {source!r}."
@@ -131,22 +144,32 @@ def read_from(source: Any, *, allow_holes: bool = False) -> BpeModel:
     return read(contents, allow_holes=allow_holes)
 
 
-def read(contents: Any, *, allow_holes: bool = False, **others: Any) -> BpeModel:
+def read_folder(folder: Path, *, allow_holes: bool = False) -> BpeModel:
+    """From a folder that transformers loads."""
+    contents = read_json(folder / "tokenizer.json")
+    return read(contents, read_config(folder), allow_holes=allow_holes)
+
+
+def read(
+    contents: Any, config: Config | None = None, *, allow_holes: bool = False, **others: Any
+) -> BpeModel:
     """The model that a tokenizer.json describes, with its ids.
 
     Tokens that the file adds to the model are special tokens here, and nothing is put before or after a text:
     the ids are those of `encode(text, add_special_tokens=False)`.
     """
     try:
-        parts = parse(contents)
-    except (KeyError, TypeError, AttributeError, IndexError, OverflowError, RecursionError) as error:
+        parts = parse(contents, config or Config())
+    except PairityError:
+        raise
+    except (LookupError, TypeError, AttributeError, ValueError, OverflowError, RecursionError) as error:
         raise PairityError(
             f"tokenizer.json is damaged: {type(error).__name__} {error}. Get the file again, or save it again."
         ) from None
     return BpeModel.from_tokens(**(parts | others), allow_holes=allow_holes)
 
 
-def parse(contents: dict[str, Any]) -> dict[str, Any]:
+def parse(contents: dict[str, Any], config: Config) -> dict[str, Any]:
     """The same as the arguments of `BpeModel.from_tokens`."""
     model = contents["model"]
     check_model(model)
@@ -154,18 +177,36 @@ def parse(contents: dict[str, Any]) -> dict[str, Any]:
     check_decoder(contents.get("decoder"))
     added = contents.get("added_tokens")
     added = [] if added is None else of_type(list, added, "the added tokens")
+    added = with_named(added, config, model["vocab"])
     for token in added:
         check_added(token, normalize)
     special_tokens = last_first({token["content"]: token["id"] for token in added})
     if len(special_tokens) < len(added):
         raise PairityError("tokenizer.json adds the same token twice. Leave one out.")
     tokens, merges = table(model["vocab"], of_type(list, model["merges"], "the merges"), special_tokens)
+    processor = contents.get("post_processor")
+    processor, add_bos, add_eos = post_processor.read(processor, config.roles, special_tokens)
+    for part in ("truncation", "padding", "post_processor", "decoder"):
+        check_readable(part, contents.get(part))
+    settings = {name: model[name] for name, ours in EMPTY_MODEL.items() if model.get(name, ours) != ours}
+    check_readable("model", EMPTY_MODEL | settings | {"vocab": {}, "merges": []})
     return {
         "tokens": tokens,
         "merges": merges,
         "cut": Pretokenization(pattern_in(contents.get("pre_tokenizer")), normalize),
         "special_tokens": special_tokens,
         "whole_pretokens": of_type(bool, model.get("ignore_merges", False), "ignore_merges"),
+        "roles": replace(config.roles, add_bos=add_bos, add_eos=add_eos),
+        "wrapping": Wrapping(
+            truncation=contents.get("truncation"),
+            padding=contents.get("padding"),
+            post_processor=processor,
+            decoder=None if contents.get("decoder") == BYTE_LEVEL else contents.get("decoder"),
+            model=settings,
+            flags={token["content"]: flags for token in added if (flags := unlike_ours(token))},
+            config=config.others,
+            templates=config.templates,
+        ),
     }
 
 
@@ -217,7 +258,12 @@ def check_model(model: dict[str, Any]) -> None:
         raise PairityError(
             f"the model of this tokenizer.json is {kind}, not BPE: its ids do not come from merges."
         )
-    for option in ("continuing_subword_prefix", "end_of_word_suffix", "dropout", "byte_fallback"):
+    if model.get("byte_fallback"):
+        raise PairityError(
+            "this tokenizer.json sets byte_fallback, as files of SentencePiece do: its tokens are characters, and "
+            "bytes stand in for what it does not know. Only a byte-level BPE, whose tokens are bytes, can be read."
+        )
+    for option in ("continuing_subword_prefix", "end_of_word_suffix", "dropout"):
         if model.get(option):
             raise PairityError(
                 f"this tokenizer.json sets {option} to {model[option]!r}; a byte-level BPE that gives the "
@@ -283,13 +329,18 @@ def check_decoder(decoder: dict[str, Any] | None) -> None:
         raise PairityError(f"the decoder {decoder['type']} cannot be kept: only ByteLevel can.")
 
 
-def check_added(token: dict[str, Any], normalize: str | None) -> None:
-    of_type(str, token["content"], "the text of an added token")
-    of_type(int, token["id"], f"the id of the added token {token['content']!r}")
-    for flag in FLAGS:
-        if token.get(flag):
-            raise PairityError(f"the added token {token['content']!r} sets {flag}, which cannot be kept.")
-    if token.get("normalized") and normalize:
+def check_readable(name: str, part: Any) -> None:
+    """Refuse a part that is only kept if Hugging Face's library cannot read it."""
+    if part is None or part == BYTE_LEVEL:
+        return
+    import tokenizers
+
+    empty = {"version": "1.0", "added_tokens": [], "model": {"type": "BPE", "vocab": {}, "merges": []}}
+    try:
+        tokenizers.Tokenizer.from_str(json.dumps(empty | {name: part}))
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # a panic of its Rust code is no Exception
         raise PairityError(
-            f"the added token {token['content']!r} is looked for in normalised text, which cannot be kept."
-        )
+            f"tokenizer.json is damaged: Hugging Face's library cannot read its {name}: {error}."
+        ) from None

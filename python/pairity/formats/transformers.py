@@ -1,6 +1,7 @@
-"""What transformers reads beside tokenizer.json: the roles of special tokens, and the chat template."""
+"""What transformers reads beside tokenizer.json, written: the roles of special tokens, the chat template, the rest."""
 
-from collections.abc import Mapping
+import tempfile
+from pathlib import Path
 from typing import Any
 
 from pairity.bpe.model import BpeModel
@@ -8,61 +9,80 @@ from pairity.errors import PairityError
 from pairity.extras import load_extra
 from pairity.formats import tokenizer_json
 from pairity.formats.json_files import as_json
+from pairity.formats.tokenizer_config import CONFIG, LISTS, MAP, TEMPLATE, TEMPLATES
 
-Roles = Mapping[str, str | None]
-"""{"bos_token": "<s>", "eos_token": None, ...}"""
-
-
-NAMES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
-
-
-def roles_of(bos_token: str | None, eos_token: str | None, pad_token: str | None) -> Roles:
-    return {"bos_token": bos_token, "eos_token": eos_token, "pad_token": pad_token}
+NAMES = ("tokenizer.json", CONFIG, MAP)
+OBSOLETE = (TEMPLATE,)
+"""A template that another program left in the folder would count more than ours."""
 
 
-def split_roles(model: BpeModel, roles: Roles) -> tuple[dict[str, str], list[str]]:
-    """The special tokens that have a role, and the others."""
-    named = {role: name for role, name in roles.items() if name is not None}
-    for role, name in named.items():
-        if name not in model.special_tokens:
-            have = ", ".join(map(repr, model.special_tokens)) or "none"
-            raise PairityError(f"{role} {name!r} is not a special token of this tokenizer, which has {have}.")
-    return named, [name for name in model.special_tokens if name not in named.values()]
+def without_role(model: BpeModel) -> list[str]:
+    """The special tokens that have no role."""
+    plain = {name for name, flags in model.wrapping.flags.items() if not flags.get("special", True)}
+    return [name for name in model.special_tokens if name not in plain | set(model.roles.named.values())]
 
 
-def files(model: BpeModel, *, roles: Roles, chat_template: str | None) -> dict[str, bytes]:
+def files(model: BpeModel) -> dict[str, bytes]:
     """The files of a folder that AutoTokenizer loads."""
-    named, others = split_roles(model, roles)
     contents = tokenizer_json.write(model)
-    config: dict[str, Any] = {
-        "tokenizer_class": "PreTrainedTokenizerFast",
-        "clean_up_tokenization_spaces": False,
-        "model_max_length": int(1e30),  # transformers' way to say: no limit
-        "added_tokens_decoder": {
-            str(token["id"]): {key: value for key, value in token.items() if key != "id"}
-            for token in contents["added_tokens"]
-        },
-        "additional_special_tokens": others,
-        **named,
-    }
-    if chat_template is not None:
-        config["chat_template"] = chat_template
+    config = config_of(model, contents)
+    named = {key: config[key] for key in (*model.roles.named, *LISTS) if key in config}
     return {
         "tokenizer.json": as_json(contents),
-        "tokenizer_config.json": as_json(config),
-        "special_tokens_map.json": as_json({**named, "additional_special_tokens": others}),
+        CONFIG: as_json(config),
+        MAP: as_json(named),
     }
 
 
-def to_transformers(model: BpeModel, *, roles: Roles, chat_template: str | None) -> Any:
-    """A `transformers.PreTrainedTokenizerFast`."""
+def config_of(model: BpeModel, contents: dict[str, Any]) -> dict[str, Any]:
+    """tokenizer_config.json: what it was where the tokenizer comes from, or ours."""
+    added_tokens = {
+        str(token["id"]): {key: value for key, value in token.items() if key != "id"}
+        for token in contents["added_tokens"]
+    }
+    if model.wrapping.config:
+        config = {**model.wrapping.config, "added_tokens_decoder": added_tokens}
+    else:
+        config = {
+            "tokenizer_class": "PreTrainedTokenizerFast",
+            "clean_up_tokenization_spaces": False,
+            "model_max_length": int(1e30),  # transformers' way to say: no limit
+            "added_tokens_decoder": added_tokens,
+            "additional_special_tokens": without_role(model),
+        }
+    config |= model.roles.named
+    for flag in ("add_bos", "add_eos"):  # transformers goes by the post-processor, other programs by these
+        if getattr(model.roles, flag):
+            config.setdefault(f"{flag}_token", True)
+    if model.wrapping.templates:
+        config["chat_template"] = [{"name": name, "template": text} for name, text in model.templates.items()]
+    elif model.roles.chat_template is not None:
+        config["chat_template"] = model.roles.chat_template
+    return config
+
+
+def check_leftovers(folder: Path) -> None:
+    """Refuse a folder whose chat templates would be read in place of ours."""
+    if (folder / TEMPLATES).exists():
+        raise PairityError(
+            f"{folder / TEMPLATES} holds chat templates, which transformers would use in place of this tokenizer's. "
+            "Remove that folder, or choose another place."
+        )
+
+
+def to_transformers(model: BpeModel) -> Any:
+    """A `transformers.PreTrainedTokenizerFast`, or what the tokenizer was before it was imported."""
     library = load_extra("transformers", "a transformers tokenizer")
-    named, others = split_roles(model, roles)
+    if model.wrapping.config:
+        with tempfile.TemporaryDirectory() as folder:
+            for name, data in files(model).items():
+                (Path(folder) / name).write_bytes(data)
+            return library.AutoTokenizer.from_pretrained(folder, local_files_only=True)
     made = library.PreTrainedTokenizerFast(
         tokenizer_object=tokenizer_json.to_huggingface(model),
         clean_up_tokenization_spaces=False,
-        additional_special_tokens=others,
-        **named,
+        additional_special_tokens=without_role(model),
+        **model.roles.named,
     )
-    made.chat_template = chat_template
+    made.chat_template = model.templates if model.wrapping.templates else model.roles.chat_template
     return made

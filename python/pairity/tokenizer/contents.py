@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from pairity import _core
 from pairity.bpe.model import BpeModel
+from pairity.bpe.roles import Roles
 from pairity.counts.counting import count_lines
 from pairity.errors import PairityError
 from pairity.tokenizer import inspection
@@ -52,6 +53,11 @@ class Contents:
     def special_tokens(self) -> Mapping[str, int]:
         """Name -> id."""
         return MappingProxyType(self._model.special_tokens)
+
+    @property
+    def roles(self) -> Roles:
+        """Which special tokens begin, end and pad a text in other libraries, and the chat template."""
+        return self._model.roles
 
     @property
     def merges(self) -> npt.NDArray[np.uint32]:

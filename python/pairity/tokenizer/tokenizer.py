@@ -12,12 +12,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from pairity.bpe.model import NO_ID, BpeModel
+from pairity.bpe.roles import GivenRoles
 from pairity.errors import PairityError
 from pairity.formats import exporting, folder, merges_txt, tiktoken, tokenizer_json, transformers
 from pairity.text.pretokenizers import Pretokenization
@@ -108,7 +109,10 @@ class Tokenizer(Contents):
 
     @classmethod
     def from_huggingface(cls, source: Any, *, allow_holes: bool = False) -> Tokenizer:
-        """From a tokenizer.json, a folder with one, or a `tokenizers.Tokenizer`; every id is kept."""
+        """From a tokenizer.json, a folder with one, a `tokenizers.Tokenizer` or a fast tokenizer of transformers.
+
+        Every id is kept. So are roles, chat template, post-processor and the rest of tokenizer_config.json.
+        """
         return cls.from_model(tokenizer_json.read_from(source, allow_holes=allow_holes))
 
     @classmethod
@@ -281,52 +285,34 @@ class Tokenizer(Contents):
 
     # ------------------------------------------------------------------ files and other libraries
 
-    def save(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        force: bool = False,
-        bos_token: str | None = None,
-        eos_token: str | None = None,
-        pad_token: str | None = None,
-        chat_template: str | None = None,
-    ) -> None:
-        """Write a folder that `load` and transformers' AutoTokenizer read; `force` replaces an old one."""
-        roles = transformers.roles_of(bos_token, eos_token, pad_token)
-        folder.save(self._model, Path(path), force=force, roles=roles, chat_template=chat_template)
+    def with_roles(self, **roles: Unpack[GivenRoles]) -> Tokenizer:
+        """The same with other roles: bos_token, eos_token, pad_token, unk_token, add_bos, add_eos, chat_template."""
+        return Tokenizer.from_model(self._model.with_roles(roles))
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False, **roles: Unpack[GivenRoles]) -> None:
+        """Write a folder that `load` and transformers' AutoTokenizer read; `force` replaces an old one.
+
+        `roles` (see `with_roles`) count more than those that the tokenizer has.
+        """
+        folder.save(self._model.with_roles(roles), Path(path), force=force)
 
     def export(
-        self,
-        to: str,
-        path: str | os.PathLike[str],
-        *,
-        force: bool = False,
-        bos_token: str | None = None,
-        eos_token: str | None = None,
-        pad_token: str | None = None,
-        chat_template: str | None = None,
+        self, to: str, path: str | os.PathLike[str], *, force: bool = False, **roles: Unpack[GivenRoles]
     ) -> list[Path]:
-        """Write it for another library (`to` is one of `formats.exporting.FORMATS`); returns the files."""
-        roles = transformers.roles_of(bos_token, eos_token, pad_token)
-        return exporting.export(
-            self._model, to, Path(path), force=force, roles=roles, chat_template=chat_template
-        )
+        """Write it for another library (`to` is one of `formats.exporting.FORMATS`); returns the files.
+
+        `roles` (see `with_roles`) count more than those that the tokenizer has; one that the format has no place for
+        is refused.
+        """
+        return exporting.export(self._model, to, Path(path), force=force, given=roles)
 
     def to_huggingface(self) -> Any:
         """As a `tokenizers.Tokenizer`."""
         return tokenizer_json.to_huggingface(self._model)
 
-    def to_transformers(
-        self,
-        *,
-        bos_token: str | None = None,
-        eos_token: str | None = None,
-        pad_token: str | None = None,
-        chat_template: str | None = None,
-    ) -> Any:
-        """As a `transformers.PreTrainedTokenizerFast`."""
-        roles = transformers.roles_of(bos_token, eos_token, pad_token)
-        return transformers.to_transformers(self._model, roles=roles, chat_template=chat_template)
+    def to_transformers(self, **roles: Unpack[GivenRoles]) -> Any:
+        """As a fast tokenizer of transformers, with `roles` (see `with_roles`) before those that the tokenizer has."""
+        return transformers.to_transformers(self._model.with_roles(roles))
 
     def to_tiktoken(self, name: str = "pairity") -> Any:
         """As a `tiktoken.Encoding`."""
@@ -348,7 +334,7 @@ class Tokenizer(Contents):
         return f"Tokenizer({', '.join(parts)})"
 
     def __eq__(self, other: object) -> bool:
-        """Whether both turn every text into the same ids by the same table; record and trace do not matter."""
+        """Whether both turn every text into the same ids by the same table; roles, record and trace do not matter."""
         return self._model == other._model if isinstance(other, Tokenizer) else NotImplemented
 
     def __hash__(self) -> int:

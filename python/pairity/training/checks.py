@@ -56,8 +56,25 @@ def check_goal(vocab_size: int | None, num_merges: int | None, taken: int) -> No
     if vocab_size is not None and check_whole("vocab_size", vocab_size) <= taken:
         raise PairityError(
             f"vocab_size is {vocab_size}, but the bytes, the special tokens and the tokens to continue from already "
-            f"take {taken}: give more than {taken}."
+            f"take {taken}: give more than {taken} (or, to continue, add_tokens)."
         )
+
+
+def check_added(
+    add_tokens: int | None, vocab_size: int | None, num_merges: int | None, continue_from: object
+) -> None:
+    """`add_tokens` says how much to learn beside what is there."""
+    if add_tokens is None:
+        return
+    if continue_from is None:
+        raise PairityError(
+            "add_tokens (--add-tokens) is how many tokens to add to a tokenizer: name it with continue_from "
+            "(--continue), or give vocab_size."
+        )
+    if vocab_size is not None or num_merges is not None:
+        raise PairityError("say how much to learn once: give add_tokens, vocab_size or num_merges.")
+    if check_whole("add_tokens", add_tokens) < 1:
+        raise PairityError(f"add_tokens is {add_tokens}: give at least 1.")
 
 
 def check_exportable(pattern: str | None) -> None:

@@ -29,6 +29,20 @@ class LanguageOfRun:
 
 
 @dataclass(frozen=True)
+class Extension:
+    """What a tokenizer that was continued gained, and what a model needs for it."""
+
+    costs: tuple[tuple[str, float, float], ...]
+    """(language, before, after), the most expensive first."""
+    ids_unchanged: int
+    rows_before: int
+    rows_after: int
+    padded: int | None
+    """The rows as a multiple of ..."""
+    padded_to: int | None
+
+
+@dataclass(frozen=True)
 class Run:
     """The languages, the most expensive first, and what a reader has to know."""
 
@@ -37,6 +51,7 @@ class Run:
     """What languages were compared on: "dev" or "train"."""
     unit: str
     merges: int | None
+    extension: Extension | None
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
 
@@ -61,6 +76,7 @@ def run_of(record: Mapping[str, Any] | None) -> Run:
         on="train" if method.get("on") == "train" or by_ratio else "dev",
         unit="train byte" if method.get("on") == "train" else as_text(method.get("unit")) or "line",
         merges=as_whole(record.get("merges")),
+        extension=extension_of(as_mapping(record.get("extension"))),
         notes=as_texts(record.get("notes")),
         warnings=as_texts(record.get("warnings")),
     )
@@ -77,6 +93,28 @@ def language_of(name: str, text: Mapping[str, Any], states: list[str]) -> Langua
         line_equivalent=as_number(equivalent.get("bytes")),
         copied_from=as_text(equivalent.get("copied_from")),
         states=(*([] if exhausted_at is None else [f"exhausted at {exhausted_at:,}"]), *states),
+    )
+
+
+def extension_of(extension: Mapping[str, Any]) -> Extension | None:
+    rows = as_mapping(extension.get("embedding_rows"))
+    unchanged, before, after = (
+        as_whole(value) for value in (extension.get("ids_unchanged"), rows.get("before"), rows.get("after"))
+    )
+    if unchanged is None or before is None or after is None:
+        return None
+    costs = []
+    for language, cost in as_mapping(extension.get("costs")).items():
+        was, now = (as_number(as_mapping(cost).get(when)) for when in ("before", "after"))
+        if was and now is not None:
+            costs.append((language, was, now))
+    return Extension(
+        costs=tuple(sorted(costs, key=lambda row: -row[1])),
+        ids_unchanged=unchanged,
+        rows_before=before,
+        rows_after=after,
+        padded=as_whole(rows.get("padded")),
+        padded_to=as_whole(rows.get("padded_to")),
     )
 
 

@@ -1,18 +1,20 @@
 """What is to be learned, as one frozen value that is checked when it is made."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pairity.bpe import special
 from pairity.bpe.merges import BYTE_TOKENS
+from pairity.bpe.roles import NO_ROLES, GivenRoles, Roles
 from pairity.errors import PairityError
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization, check_pattern
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.checks import (
+    check_added,
     check_exportable,
     check_goal,
     check_numbers,
@@ -37,6 +39,7 @@ class Settings:
     whole_characters: bool
     pretokenization: Pretokenization
     special_tokens: tuple[str, ...] = ()
+    roles: Roles = NO_ROLES
     start: Tokenizer | None = None
     """The tokenizer to continue from ..."""
     known: Steps = NO_STEPS
@@ -48,6 +51,7 @@ class Settings:
         check_goal(self.vocab_size, self.num_merges, self.taken)
         check_exportable(self.pretokenization.pattern)
         check_special_tokens(self.special_tokens)
+        self.roles.check(self.special_tokens)
         self.policy.check_budget(self.budget)
 
     @property
@@ -98,43 +102,67 @@ class Settings:
 
 
 def make_settings(
-    continue_from: Tokenizer | str | Path | None,
+    continue_from: Any,
     *,
     vocab_size: int | None,
     num_merges: int | None,
+    add_tokens: int | None,
     pretokenizer: str | None,
     digits: bool,
     normalize: str | None,
     special_tokens: Sequence[str],
     reserved: int,
     pad_to: int | None,
+    roles: GivenRoles,
     **others: Any,
 ) -> Settings:
     """From the arguments of `train`. A tokenizer that is continued keeps how it cuts text and its special tokens."""
     check_numbers(
         {"vocab_size": vocab_size, "num_merges": num_merges, "reserved": reserved, "pad_to": pad_to}
     )
+    check_added(add_tokens, vocab_size, num_merges, continue_from)
     if continue_from is None:
+        chosen = NO_ROLES.changed(roles)
+        special_tokens = with_roles(special_tokens, chosen)
         names, vocab_size = with_reserved(special_tokens, reserved, pad_to, vocab_size, num_merges)
         return Settings(
             vocab_size=vocab_size,
             num_merges=num_merges,
             pretokenization=Pretokenization.of(pretokenizer or DEFAULT_PRETOKENIZER, digits, normalize),
             special_tokens=names,
+            roles=chosen,
             **others,
         )
-    if special_tokens or reserved or pad_to:
+    if special_tokens or reserved:
         raise PairityError("a tokenizer that is continued keeps its special tokens: leave new ones out.")
-    start = continue_from if isinstance(continue_from, Tokenizer) else Tokenizer.load(continue_from)
+    start = opened(continue_from).with_roles(**roles)
     return Settings(
-        vocab_size=vocab_size,
+        vocab_size=vocab_size if add_tokens is None else start.vocab_size + add_tokens,
         num_merges=num_merges,
         pretokenization=inherit_pretokenization(start, pretokenizer, digits, normalize),
         special_tokens=tuple(start.special_tokens),
+        roles=start.roles,
         start=start,
         known=Steps.known(start.engine_merges()),
         **others,
     )
+
+
+def opened(source: Any) -> Tokenizer:
+    """The tokenizer to continue from: one of ours, the place of one, or an object of `tokenizers` or `transformers`."""
+    if isinstance(source, Tokenizer):
+        return source
+    return (
+        Tokenizer.load(source)
+        if isinstance(source, str | os.PathLike)
+        else Tokenizer.from_huggingface(source)
+    )
+
+
+def with_roles(special_tokens: Sequence[str], roles: Roles) -> list[str]:
+    """The special tokens, and after them those that only a role names."""
+    names = list(special.check_names(special_tokens))
+    return names + [name for name in dict.fromkeys(roles.named.values()) if name not in names]
 
 
 def with_reserved(

@@ -5,9 +5,12 @@ tok = train("train/", dev="dev/", vocab_size=32_000, method=Parity(window=100))
 
 import warnings
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
+from pairity.bpe.model import BpeModel
+from pairity.bpe.roles import GivenRoles
 from pairity.errors import PairityWarning
 from pairity.progress import Listener, Progress
 from pairity.threads import thread_count
@@ -15,6 +18,7 @@ from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.checkpoint import Checkpoint, fingerprint
 from pairity.training.checks import check_checkpoint
 from pairity.training.engine import Steps, learn
+from pairity.training.extension import extension_of
 from pairity.training.policy import Parity, Policy
 from pairity.training.record import record_of
 from pairity.training.settings import Settings, make_settings
@@ -28,6 +32,7 @@ def train(
     dev: Any = None,
     vocab_size: int | None = None,
     num_merges: int | None = None,
+    add_tokens: int | None = None,
     method: Policy = Parity(),  # noqa: B008 (immutable)
     pretokenizer: str | None = None,
     digits: bool = False,
@@ -45,7 +50,8 @@ def train(
     progress: bool | Listener | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,
-    continue_from: Tokenizer | str | Path | None = None,
+    continue_from: Any = None,
+    **roles: Unpack[GivenRoles],
 ) -> Tokenizer:
     """Learn a tokenizer of exactly `vocab_size` tokens (bytes, learned and special), or of `num_merges` merges.
 
@@ -58,14 +64,20 @@ def train(
     function hears of every stage.
     `checkpoint` names a file that keeps the merges so far; with `resume` a killed run goes on from it. It stays
     when the run is done: remove it once the tokenizer is saved.
-    `continue_from` keeps a tokenizer's tokens and ids, cuts text as it does, and learns further tokens; its size
-    is part of `vocab_size`, its merges are not part of `num_merges`.
+    `continue_from` (a tokenizer, its place, or an object of `tokenizers` or `transformers`) keeps a tokenizer's tokens
+    and ids and all that its files say, cuts text as it does, and learns further tokens: `add_tokens` of them, or as
+    many as make `vocab_size`, or those of `num_merges` further merges. Here `pad_to` adds no tokens: it is what the
+    rows of the embedding are rounded up to in the report.
+    `roles` are kept with the tokenizer and written wherever it goes: bos_token, eos_token, pad_token and unk_token
+    (added to the special tokens if they are not among them), add_bos and add_eos, which make other libraries put
+    those tokens around every text, and chat_template, the text of a Jinja template.
     """
     settings = make_settings(
         continue_from,
         policy=method,
         vocab_size=vocab_size,
         num_merges=num_merges,
+        add_tokens=add_tokens,
         pretokenizer=pretokenizer,
         digits=digits,
         normalize=normalize,
@@ -75,6 +87,7 @@ def train(
         special_tokens=special_tokens,
         reserved=reserved,
         pad_to=pad_to,
+        roles=roles,
     )
     check_checkpoint(checkpoint, resume)
     threads = thread_count(threads)
@@ -111,7 +124,11 @@ def train(
     record = record_of(settings, texts, trace, learned.exhausted)
     for warning in record["warnings"][len(texts.warnings) :]:
         warnings.warn(warning, PairityWarning, stacklevel=2)
-    return tokenizer_of(settings, learned.steps, record, trace)
+    made = tokenizer_of(settings, learned.steps, record, trace)
+    if settings.start:
+        record |= {"extension": extension_of(settings.start, made, texts.measures, pad_to, threads)}
+        made = Tokenizer.from_model(replace(made.model, record=record))
+    return made
 
 
 def keep(path: Path, settings: Settings, texts: Texts) -> Checkpoint:
@@ -132,11 +149,13 @@ def tokenizer_of(settings: Settings, steps: Steps, record: dict[str, Any], trace
     if settings.start:
         new = steps.pairs[len(settings.known) :]
         return settings.start.extended(new, record=record, trace=table)
-    return Tokenizer.from_merges(
-        steps.pairs,
-        pattern=settings.pretokenization.pattern,
-        normalize=settings.pretokenization.normalize,
-        special_tokens=settings.special_tokens,
-        record=record,
-        trace=table,
+    return Tokenizer.from_model(
+        BpeModel.from_merges(
+            steps.pairs,
+            cut=settings.pretokenization,
+            special_tokens=settings.special_tokens,
+            roles=settings.roles,
+            record=record,
+            trace=table,
+        )
     )

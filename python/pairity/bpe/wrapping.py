@@ -1,0 +1,53 @@
+"""The wrapping: what the files of an imported tokenizer say around its table, kept to be written again.
+
+None of it changes what `encode` gives. It is what transformers does before and after: tokens put around a text,
+truncation and padding, flags of added tokens, and all of tokenizer_config.json that pairity has no word for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pairity.bpe.roles import Roles
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wrapping:
+    """Parts as the files had them; None or empty where pairity's own are as good."""
+
+    truncation: Any = None
+    padding: Any = None
+    post_processor: Any = None
+    """Kept where it is not what the roles give."""
+    decoder: Any = None
+    model: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the model that say nothing to a byte-level BPE, such as the unk_token."""
+    flags: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
+    """Added token -> its flags that are not those of pairity's special tokens: {"<tool>": {"special": False}}."""
+    config: Mapping[str, Any] | None = None
+    """tokenizer_config.json without roles, template and added tokens."""
+    templates: Mapping[str, str] = field(default_factory=dict)
+    """Chat templates beside the default one, by name."""
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        """What tokenizer.json has no place for, so that pairity.json keeps it."""
+        parts = {"config": self.config, "templates": dict(self.templates)}
+        return {name: part for name, part in parts.items() if part}
+
+    def adapted(self, before: Roles, now: Roles, ids: Mapping[str, int]) -> Wrapping:
+        """To other roles: what they say counts more than what was read."""
+        found = self
+        if now.added != before.added:
+            said = ("add_bos_token", "add_eos_token")
+            config = self.config and {key: value for key, value in self.config.items() if key not in said}
+            found = replace(found, post_processor=None, config=config)
+        if self.padding and now.pad_token != before.pad_token:
+            pad = {"pad_token": now.pad_token, "pad_id": ids.get(now.pad_token or "")}
+            found = replace(found, padding={**self.padding, **pad})
+        return found
+
+
+NO_WRAPPING = Wrapping()
