@@ -29,7 +29,7 @@ ORDER = (
 )  # fmt: skip
 """The order of a first use; names that are not here follow."""
 
-SETTINGS = ("Parity", "Classical")
+SETTINGS = ("Parity", "Classical", "Roles")
 """Values whose fields are all that a user needs: their methods answer the engine."""
 
 INTRODUCTION = """\
