@@ -33,6 +33,7 @@ pub struct Preset {
 
 // The patterns of gpt4o (o200k_base), gpt4 (cl100k_base) and gpt2 are those that tiktoken publishes;
 // whitespace is the rule of the parity-aware BPE paper. Each takes its rule for numbers as a parameter.
+// qwen35 is Qwen 3.5's as llama.cpp writes it: of those that it runs, the one that keeps marks in their words.
 macro_rules! gpt4o {
     ($numbers:literal) => {
         concat!(
@@ -72,13 +73,19 @@ pub const CL100K: &str = concat!(
 /// gpt2 as tiktoken's gpt2, r50k_base and p50k_base have it now: other words for the same cuts.
 pub const TIKTOKEN_GPT2: &str =
     r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s";
+/// Numbers stand alone in it as it is. (Qwen's own text says `(?i:'s|...)`, which also takes the long s, U+017F.)
+pub const QWEN35: &str = concat!(
+    r"(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}",
+    r"| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+);
 pub const WHITESPACE: &str = r" ?\S+|\s+(?!\S)|\s+";
 pub const WHITESPACE_SINGLE_DIGITS: &str = r"\p{N}| ?[^\s\p{N}]+|\s+(?!\S)|\s+";
 pub const NONE_SINGLE_DIGITS: &str = r"\p{N}|[^\p{N}]+";
 
-pub const PRESETS: [Preset; 5] = [
+pub const PRESETS: [Preset; 6] = [
     Preset { name: "gpt4o", pattern: Some(GPT4O), single_digits: GPT4O_SINGLE_DIGITS },
     Preset { name: "gpt4", pattern: Some(GPT4), single_digits: GPT4_SINGLE_DIGITS },
+    Preset { name: "qwen35", pattern: Some(QWEN35), single_digits: QWEN35 },
     Preset { name: "gpt2", pattern: Some(GPT2), single_digits: GPT2_SINGLE_DIGITS },
     Preset { name: "whitespace", pattern: Some(WHITESPACE), single_digits: WHITESPACE_SINGLE_DIGITS },
     Preset { name: "none", pattern: None, single_digits: NONE_SINGLE_DIGITS },

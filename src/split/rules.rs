@@ -4,9 +4,9 @@
 
 use super::{
     CL100K, GPT2, GPT2_SINGLE_DIGITS, GPT4, GPT4_SINGLE_DIGITS, GPT4O, GPT4O_SINGLE_DIGITS,
-    NONE_SINGLE_DIGITS, TIKTOKEN_GPT2, WHITESPACE, WHITESPACE_SINGLE_DIGITS,
+    NONE_SINGLE_DIGITS, QWEN35, TIKTOKEN_GPT2, WHITESPACE, WHITESPACE_SINGLE_DIGITS,
 };
-use crate::unicode::{LETTER, NUMBER, SPACE};
+use crate::unicode::{LETTER, MARK, NUMBER, SPACE};
 
 /// How one known pattern cuts; `Rules::end` of the scanner reads it.
 #[derive(Debug)]
@@ -19,6 +19,8 @@ pub struct Rules {
     pub most_numbers: usize,
     /// ` ?` before numbers.
     pub space_before_numbers: bool,
+    /// What is no symbol: `[^\s\p{L}\p{N}]` is what has none of these flags.
+    pub not_symbol: u8,
     /// What may follow a run of symbols and belongs to it: `[\r\n/]*`.
     pub after_symbols: &'static [u8],
     /// `\s*[\r\n]+`: white space up to its last line end is a pre-token.
@@ -34,6 +36,8 @@ pub enum Contractions {
     Alone,
     /// The same in any case.
     AloneAnyCase,
+    /// The same in any case of ASCII: without the long s.
+    AloneAsciiCase,
     /// In any case, and part of the word before it.
     AfterWord,
 }
@@ -63,6 +67,7 @@ const GPT4O_RULES: Rules = Rules {
     word: WordRule::Cased,
     most_numbers: 3,
     space_before_numbers: false,
+    not_symbol: SPACE | LETTER | NUMBER,
     after_symbols: b"\r\n/",
     cut_after_newlines: true,
     whole_at_end: false,
@@ -72,6 +77,13 @@ const GPT4_RULES: Rules = Rules {
     word: WordRule::With(LETTER),
     after_symbols: b"\r\n",
     ..GPT4O_RULES
+};
+const QWEN35_RULES: Rules = Rules {
+    contractions: Contractions::AloneAsciiCase,
+    word: WordRule::With(LETTER | MARK),
+    most_numbers: 1,
+    not_symbol: SPACE | LETTER | MARK | NUMBER,
+    ..GPT4_RULES
 };
 const GPT2_RULES: Rules = Rules {
     contractions: Contractions::Alone,
@@ -86,7 +98,7 @@ const WHITESPACE_RULES: Rules =
     Rules { contractions: Contractions::None, word: WordRule::Without(SPACE), ..GPT2_RULES };
 
 /// In the order that the scanner knows them by.
-pub const KNOWN: [(&str, Rules); 11] = [
+pub const KNOWN: [(&str, Rules); 12] = [
     (GPT4O, GPT4O_RULES),
     (GPT4O_SINGLE_DIGITS, Rules { most_numbers: 1, ..GPT4O_RULES }),
     (GPT4, GPT4_RULES),
@@ -115,4 +127,5 @@ pub const KNOWN: [(&str, Rules); 11] = [
     ),
     (CL100K, Rules { whole_at_end: true, ..GPT4_RULES }),
     (TIKTOKEN_GPT2, GPT2_RULES),
+    (QWEN35, QWEN35_RULES),
 ];

@@ -9,8 +9,6 @@ use crate::check_in::CheckIn;
 use crate::error::Result;
 use crate::unicode::{Classes, LETTER, LOWER, MARK, NEWLINE, NUMBER, SPACE, UNCASED, UPPER, classes};
 
-/// `[^\s\p{L}\p{N}]` is what has none of these.
-const NOT_SYMBOL: u8 = SPACE | LETTER | NUMBER;
 /// `[^\r\n\p{L}\p{N}]` is what has none of these.
 const NOT_PREFIX: u8 = NEWLINE | LETTER | NUMBER;
 const CAN_START_WORD: u8 = UPPER | UNCASED | MARK;
@@ -39,7 +37,8 @@ pub fn scan_by(
         7 => scan::<7>(text, check_in, emit),
         8 => scan::<8>(text, check_in, emit),
         9 => scan::<9>(text, check_in, emit),
-        _ => scan::<10>(text, check_in, emit),
+        10 => scan::<10>(text, check_in, emit),
+        _ => scan::<11>(text, check_in, emit),
     }
 }
 
@@ -76,6 +75,9 @@ impl Rules {
         let alone = match self.contractions {
             Contractions::Alone => scanner.contraction(start, false),
             Contractions::AloneAnyCase => scanner.contraction(start, true),
+            Contractions::AloneAsciiCase => {
+                scanner.contraction(start, true).filter(|_| scanner.text[start + 1].is_ascii())
+            }
             _ => None,
         };
         if let Some(end) = alone {
@@ -116,8 +118,8 @@ impl Rules {
             return scanner.numbers(second_start, self.most_numbers);
         }
 
-        if first & NOT_SYMBOL == 0 || is_space && second.is_some_and(|f| f & NOT_SYMBOL == 0) {
-            let mut end = scanner.run(second_start, |f| f & NOT_SYMBOL == 0);
+        if first & self.not_symbol == 0 || is_space && second.is_some_and(|f| f & self.not_symbol == 0) {
+            let mut end = scanner.run(second_start, |f| f & self.not_symbol == 0);
             while scanner.text.get(end).is_some_and(|byte| self.after_symbols.contains(byte)) {
                 end += 1;
             }

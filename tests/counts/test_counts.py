@@ -49,7 +49,9 @@ def write_by_hand(path: Path, rows: dict[str, list[Any]]) -> Path:
 # Counting
 
 
-@pytest.mark.parametrize("pretokenizer", ["gpt4o", "gpt4", "gpt2", "whitespace", "none", r"\s+|\S+"])
+@pytest.mark.parametrize(
+    "pretokenizer", ["gpt4o", "gpt4", "qwen35", "gpt2", "whitespace", "none", r"\s+|\S+"]
+)
 @settings(max_examples=40, deadline=None)
 @given(lines=st.lists(st.text(), min_size=1, max_size=8), threads=st.integers(1, 3))
 def test_counting_is_a_counter_over_pretokens(pretokenizer: str, lines: list[str], threads: int) -> None:

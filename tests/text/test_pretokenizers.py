@@ -14,7 +14,7 @@ TEXT = "It's 2024:\r\n\n  ÉTÉ हिन्दी!"
 
 
 def test_presets_are_the_promised_names():
-    assert list(PRESETS) == ["gpt4o", "gpt4", "gpt2", "whitespace", "none"]
+    assert list(PRESETS) == ["gpt4o", "gpt4", "qwen35", "gpt2", "whitespace", "none"]
     assert PRESETS["none"] is None
 
 
@@ -23,6 +23,7 @@ def test_presets_are_the_promised_names():
     [
         ("gpt4o", ["It's", " ", "202", "4", ":\r\n\n", " ", " ÉTÉ", " हिन्दी", "!"]),
         ("gpt4", ["It", "'s", " ", "202", "4", ":\r\n\n", " ", " ÉTÉ", " ह", "िन", "्द", "ी!"]),
+        ("qwen35", ["It", "'s", " ", "2", "0", "2", "4", ":\r\n\n", " ", " ÉTÉ", " हिन्दी", "!"]),
         ("gpt2", ["It", "'s", " 2024", ":", "\r\n\n ", " ÉTÉ", " ह", "ि", "न", "्", "द", "ी!"]),
         ("whitespace", ["It's", " 2024:", "\r\n\n ", " ÉTÉ", " हिन्दी!"]),
         ("none", [TEXT]),
@@ -52,7 +53,9 @@ def test_a_pattern_of_ones_own_is_taken_as_it_is():
 
 
 def test_an_unknown_name_lists_the_known_ones():
-    with pytest.raises(PairityError, match=r"'gpt5'\. Choose one of gpt4o, gpt4, gpt2, whitespace, none"):
+    with pytest.raises(
+        PairityError, match=r"'gpt5'\. Choose one of gpt4o, gpt4, qwen35, gpt2, whitespace, none"
+    ):
         pattern_of("gpt5")
 
 

@@ -225,7 +225,8 @@ def cutting(function: Function) -> Function:
         click.option("--single-digits", is_flag=True, help="Make every digit a pre-token of its own."),
         click.option(
             "--pretokenizer",
-            help="gpt4o, gpt4, gpt2, whitespace, none, or a regex. Default: gpt4o, or that of --continue.",
+            help="gpt4o, gpt4, qwen35 (for llama.cpp), gpt2, whitespace, none, or a regex. Default: gpt4o, or that of "
+            "--continue.",
         ),
     ):
         function = option(function)

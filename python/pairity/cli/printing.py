@@ -107,6 +107,9 @@ def line_equivalent(language: LanguageOfRun) -> list[str]:
     return [f"a line-equivalent is {language.line_equivalent:,.1f} train bytes{source}"]
 
 
+CHANGE = Form(1, percent=True, signed=True)
+
+
 def print_extension(extension: Extension) -> None:
     click.echo()
     rows = [

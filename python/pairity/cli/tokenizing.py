@@ -12,11 +12,11 @@ import pyarrow as pa
 from pairity.bpe.roles import GivenRoles
 from pairity.cli.options import command, force, output, roles, several
 from pairity.cli.outputs import held, output_file
-from pairity.cli.printing import print_training, print_warnings, print_written
+from pairity.cli.printing import print_notes, print_training, print_warnings, print_written
 from pairity.cli.profiles import print_profile
 from pairity.counts.counts import Counts
 from pairity.errors import PairityError
-from pairity.formats import exporting
+from pairity.formats import exporting, llama_cpp
 from pairity.judging.profile import inspect_languages
 from pairity.progress import Progress
 from pairity.tokenizer import embedding, inspection
@@ -182,12 +182,18 @@ def show_languages(found: Tokenizer, languages: Sequence[str], data: Any, table:
 @output("A file, or a folder for the formats with several files.", metavar="PATH")
 @click.option("--vocab-size", type=int, help="Truncate to this many tokens first; ids do not change.")
 @roles
+@click.option(
+    "--allow-different",
+    is_flag=True,
+    help="Write a GGUF file even where llama.cpp would give other ids, and show how many.",
+)
 @force("existing files")
 def export_command(
     tokenizer: Path,
     to: str,
     output: Path,
     vocab_size: int | None,
+    allow_different: bool,
     force: bool,
     **given: Unpack[GivenRoles],
 ) -> None:
@@ -196,13 +202,16 @@ def export_command(
     Roles and chat template are those that the tokenizer has, unless others are given here.
     """
     exporting.check_given(to, given)
+    exporting.check_allowed(to, allow_different)
     with held(output, lambda: exporting.check_place(to, output, force=force)):
         found = Tokenizer.load(tokenizer)
         if vocab_size is not None:
             found = found.truncate(vocab_size)
-        written = found.export(to, output, force=force, **given)
+        written = found.export(to, output, force=force, allow_different=allow_different, **given)
     for path in written:
         print_written(path)
+    if to == "gguf" and not allow_different:
+        print_notes([llama_cpp.promise(found.pattern)])
 
 
 @command(

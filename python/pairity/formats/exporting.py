@@ -1,7 +1,7 @@
 """A tokenizer written for another library, by the name of the format.
 
 Every export gives the very ids of `Tokenizer.encode`. What a format cannot express is refused with the
-reason: never a tokenizer that silently differs.
+reason: never a tokenizer that silently differs. Only for llama.cpp can a difference be allowed, and it is shown.
 """
 
 import warnings
@@ -15,7 +15,7 @@ from pairity.extras import load_extra
 from pairity.files.locks import locked
 from pairity.files.places import check_file, check_folder
 from pairity.files.writing import write_files, write_folder
-from pairity.formats import gguf, merges_txt, tiktoken, tokenizer_json, transformers
+from pairity.formats import gguf, llama_cpp, merges_txt, tiktoken, tokenizer_json, transformers
 from pairity.formats.json_files import as_json
 
 FORMATS = ("hf", "transformers", "tiktoken", "merges", "gguf")
@@ -33,6 +33,7 @@ def export(
     *,
     force: bool = False,
     given: GivenRoles | None = None,
+    allow_different: bool = False,
 ) -> list[Path]:
     """Write the model for another library, with the roles that are `given`; returns the files.
 
@@ -40,11 +41,13 @@ def export(
     transformers  a folder for AutoTokenizer with roles, chat template and what the tokenizer came with
     tiktoken      ranks at PATH, pattern and special tokens in a .json beside it
     merges        a folder with GPT-2's vocab.json and merges.txt
-    gguf          a vocabulary for llama.cpp at PATH, with roles and chat template
+    gguf          a vocabulary for llama.cpp at PATH, with roles and chat template; with `allow_different` even where
+                  ids differ there
 
     What is given and a format has no place for is refused. What the tokenizer has beside that is left out with a
     warning.
     """
+    check_allowed(to, allow_different)
     check_given(to, given or {})
     model = model.with_roles(given or {})
     if left_out := unsaid(to, model):
@@ -60,6 +63,7 @@ def export(
         case "tiktoken":
             return write(to, path, tiktoken.files(model, path), force)
         case "gguf":
+            llama_cpp.check(model, allow_different=allow_different)
             return write(to, path, {path: gguf.contents(model)}, force)
         case "transformers":
             files = transformers.files(model)
@@ -115,6 +119,14 @@ def unsaid(to: str, model: BpeModel) -> list[str]:
         found += [flag for flag in NEEDS.values() if getattr(roles, flag)]
         found += ["the post-processor"] if model.wrapping.post_processor else []
     return found
+
+
+def check_allowed(to: str, allow_different: bool) -> None:
+    if allow_different and to != "gguf":
+        raise PairityError(
+            f"--allow-different (allow_different=True) is for gguf alone: {to} gives the very ids of the tokenizer, or "
+            "is refused. Leave it out."
+        )
 
 
 def check_place(to: str, path: Path, *, force: bool) -> None:

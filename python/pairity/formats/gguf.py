@@ -1,8 +1,4 @@
-"""A vocabulary for llama.cpp.
-
-llama.cpp has no place for a pattern in its files: it knows pre-tokenizers by name and cuts text with code of
-its own. So only patterns that it has a name for can go there.
-"""
+"""GGUF: a vocabulary for llama.cpp. How text is cut there is told in `llama_cpp`."""
 
 import tempfile
 import warnings
@@ -10,21 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from pairity.bpe.model import BpeModel
-from pairity.errors import PairityError, PairityWarning, listed
+from pairity.errors import PairityWarning, listed
 from pairity.extras import load_extra
-from pairity.formats import tokenizer_json
+from pairity.formats import llama_cpp, tokenizer_json
 from pairity.formats.post_processor import around
 
-# Our pretokenizer -> llama.cpp's name, as its llama-vocab.cpp defines them.
-NAMES = {"gpt4o": "gpt-4o", "gpt4": "llama-bpe", "gpt4:digits": "qwen2", "gpt2": "gpt-2"}
-# Under these names llama.cpp takes a pre-token whole if it is a token.
-TAKE_WHOLE = {"llama-bpe"}
+DEFAULT_EOS = 11
+"""The id that llama.cpp ends a text at, and begins one with, where a file names none: that of GPT-2's time."""
 
 
 def contents(model: BpeModel) -> bytes:
     """The bytes of the file, once all is known to be expressible."""
     gguf = load_extra("gguf", "a GGUF file")
-    name = name_of(model)
     check_added(model)
     texts = {token_id: text for text, token_id in tokenizer_json.vocab(model).items()}
     plain = {name for name, flags in model.wrapping.flags.items() if not flags.get("special", True)}
@@ -43,7 +36,7 @@ def contents(model: BpeModel) -> bytes:
         file = gguf.GGUFWriter(path, "llama")
         file.add_type("vocab")
         file.add_tokenizer_model("gpt2")
-        file.add_tokenizer_pre(name)
+        file.add_tokenizer_pre(llama_cpp.name_of(model))
         file.add_token_list([texts.get(i, f"[UNUSED_{i}]") for i in range(len(model.tokens))])
         file.add_token_types([kind(i) for i in range(len(model.tokens))])
         file.add_token_merges([" ".join(pair) for pair in tokenizer_json.merge_list(model)])
@@ -68,7 +61,14 @@ def add_roles(file: Any, model: BpeModel) -> None:
 
 
 def check_added(model: BpeModel) -> None:
-    """Say what is lost where more is put around a text than llama.cpp can put there."""
+    """Say what llama.cpp will do otherwise: end a text where nobody said so, put less around it."""
+    if model.roles.eos_token is None and len(model.tokens) > DEFAULT_EOS:
+        warnings.warn(
+            f"the tokenizer has no eos_token, and llama.cpp then ends a text at id {DEFAULT_EOS}, which is "
+            f"{model.tokens[DEFAULT_EOS]!r} here. Name one (--eos-token).",
+            PairityWarning,
+            stacklevel=5,
+        )
     put = [token for side in around(model.wrapping.post_processor) for token in side]
     if lost := [token for token in put if token not in model.roles.added]:
         warnings.warn(
@@ -77,32 +77,3 @@ def check_added(model: BpeModel) -> None:
             PairityWarning,
             stacklevel=5,
         )
-
-
-def name_of(model: BpeModel) -> str:
-    if model.cut.normalize:
-        raise PairityError(
-            f"llama.cpp cannot normalise text ({model.cut.normalize}) for a BPE: ids would differ."
-        )
-    if model.cut.name not in NAMES:
-        known = ", ".join(NAMES)
-        raise PairityError(
-            f"llama.cpp knows pre-tokenizers by name only, and has none for {model.cut.name!r}. It has "
-            f"names for {known}."
-        )
-    name = NAMES[model.cut.name]
-    if model.whole_pretokens != (name in TAKE_WHOLE) and (never := model.unmerged()):
-        does = "takes" if name in TAKE_WHOLE else "does not take"
-        raise PairityError(
-            f"merging never gives the token {model.tokens[never[0]]!r} (id {never[0]}), and llama.cpp under "
-            f"the name {name} {does} such tokens whole, unlike this tokenizer."
-        )
-    if name == "gpt-4o":
-        warnings.warn(
-            "llama.cpp's own version of the gpt-4o pattern treats combining marks as no part of a word and "
-            "only A-Z and a-z as cased. Text with such marks (Hindi, Thai, Arabic with vowel signs) or with "
-            "words like ÉCOLEÉlan can get other ids there.",
-            PairityWarning,
-            stacklevel=4,
-        )
-    return name

@@ -18,7 +18,8 @@ from pairity import _core
 from pairity.errors import PairityError
 
 PRESETS: Final[dict[str, str | None]] = {name: pattern for name, (pattern, _) in _core.PATTERNS.items()}
-"""Name -> pattern. gpt4o, gpt4 and gpt2 are OpenAI's, whitespace is that of the parity-aware BPE paper."""
+"""Name -> pattern. gpt4o, gpt4 and gpt2 are OpenAI's, qwen35 is that of Qwen 3.5 as llama.cpp runs it, whitespace
+that of the parity-aware BPE paper."""
 
 DEFAULT_PRETOKENIZER: Final = "gpt4o"
 

@@ -297,14 +297,23 @@ class Tokenizer(Contents):
         folder.save(self._model.with_roles(roles), Path(path), force=force)
 
     def export(
-        self, to: str, path: str | os.PathLike[str], *, force: bool = False, **roles: Unpack[GivenRoles]
+        self,
+        to: str,
+        path: str | os.PathLike[str],
+        *,
+        force: bool = False,
+        allow_different: bool = False,
+        **roles: Unpack[GivenRoles],
     ) -> list[Path]:
         """Write it for another library (`to` is one of `formats.exporting.FORMATS`); returns the files.
 
         `roles` (see `with_roles`) count more than those that the tokenizer has; one that the format has no place for
-        is refused.
+        is refused. `allow_different`: to gguf even where llama.cpp would give other ids, with a warning that shows
+        them.
         """
-        return exporting.export(self._model, to, Path(path), force=force, given=roles)
+        return exporting.export(
+            self._model, to, Path(path), force=force, given=roles, allow_different=allow_different
+        )
 
     def to_huggingface(self) -> Any:
         """As a `tokenizers.Tokenizer`."""

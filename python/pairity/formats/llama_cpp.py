@@ -1,0 +1,218 @@
+r"""How llama.cpp cuts text, and what that changes for a tokenizer.
+
+Its files have no place for a pattern: they name one of the pre-tokenizers that llama.cpp has code for. Each is
+written here as a pattern that our engine cuts by in the same places, so the ids that a tokenizer would get there
+are known without llama.cpp.
+
+    cut("gpt-2", "it's हिन्दी")      ->  ["it", "'s", " ह", "ि", "न", "्", "द", "ी"]
+    cut("qwen35", "it's हिन्दी")     ->  ["it", "'s", " हिन्दी"]
+"""
+
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from pairity import _core, sample
+from pairity.bpe.alphabet import to_bytes
+from pairity.bpe.model import BpeModel
+from pairity.errors import PairityError, PairityWarning
+from pairity.text.pretokenizers import CL100K, TIKTOKEN_GPT2, pattern_of
+from pairity.threads import thread_count
+
+GPT4O, GPT4, GPT2, QWEN35 = (str(pattern_of(name)) for name in ("gpt4o", "gpt4", "gpt2", "qwen35"))
+GPT4O_DIGITS, GPT4_DIGITS = (str(pattern_of(name, digits=True)) for name in ("gpt4o", "gpt4"))
+
+ANY_CASE: Final = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+ASCII_CASE: Final = "(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])"
+QWEN35_OF_QWEN: Final = QWEN35.replace(ASCII_CASE, ANY_CASE)
+"""As the files of Qwen 3.5 have it."""
+
+
+def in_ascii_case(pattern: str) -> str:
+    """What llama.cpp makes of a pattern that tells letters by their case: only a-z and A-Z have one there."""
+    return (
+        pattern.replace(ANY_CASE, ASCII_CASE)
+        .replace(r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"(?:(?=[\p{L}\p{M}])[^a-z])")
+        .replace(r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]", r"(?:(?=[\p{L}\p{M}])[^A-Z])")
+    )
+
+
+PATTERNS: Final = {
+    "qwen35": QWEN35,
+    "gpt-2": GPT2,
+    "llama-bpe": in_ascii_case(GPT4),
+    "dbrx": in_ascii_case(GPT4),
+    "qwen2": in_ascii_case(GPT4_DIGITS),
+    "granite-embed-multi-97m": in_ascii_case(GPT4O),
+}
+"""llama.cpp's name -> its pattern; `cut` reads it with llama.cpp's table of characters."""
+
+TAKE_WHOLE: Final = {"llama-bpe", "granite-embed-multi-97m"}
+"""Under these names llama.cpp takes a pre-token whole if it is a token (`ignore_merges`)."""
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """What llama.cpp has for one of our patterns."""
+
+    names: tuple[str, ...]
+    """The first that treats whole pre-tokens as the tokenizer does is taken."""
+    unlike: str = ""
+    """A text that is cut in another way there; empty where there is none."""
+
+
+# gpt4o is not given the name gpt-4o: under that one llama.cpp takes no marks into words, so that Hindi, Tamil or Thai
+# fall to pieces. The one below is the same with marks.
+NEAREST: Final = {
+    QWEN35: Nearest(("qwen35",)),
+    GPT2: Nearest(("gpt-2",)),
+    TIKTOKEN_GPT2: Nearest(("gpt-2",)),
+    GPT4: Nearest(("llama-bpe", "dbrx"), "x'ſa"),
+    GPT4_DIGITS: Nearest(("qwen2",), "x'ſa"),
+    CL100K: Nearest(("llama-bpe", "dbrx"), "x\n "),
+    QWEN35_OF_QWEN: Nearest(("qwen35",), "x'ſa"),
+    GPT4O: Nearest(("granite-embed-multi-97m",), "éÉ"),
+    GPT4O_DIGITS: Nearest(("qwen35",), "don't aB"),
+}
+"""Our pattern -> the nearest of llama.cpp's."""
+
+CODE: Final = (
+    "I don't think they'll say it's WRONG, I'D say we've won: that's McDonald's iPhone, isn't it?",
+    "def parseHTMLPage(self, maxRetries=3): return self.fetchURL('https://example.org/a/b.html')  # TODO",
+    "for (int i = 0; i < 1024; i++) {\n    sumOfSquares += x[i] * x[i];\n}\n\n",
+    'ls -la /usr/local/bin/ // 2>&1 | grep -v "node_modules" >> build.log && echo doneNow',
+    '{"userId": 12345, "isActive": true, "createdAt": "2024-02-29T23:59:59Z"}',
+    "| name | JavaScript | GitHub |\n|---|---|---|\n| camelCase | x's | 3.14159 |\n",
+)
+"""What the sample lacks: chat, code and tables."""
+
+INSTEAD: Final = "Train with --pretokenizer qwen35 (pretokenizer='qwen35'), which llama.cpp runs exactly"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What one language gets there in place of here."""
+
+    language: str
+    unlike: float
+    """Share of its lines that get other ids."""
+    here: float
+    """Tokens per line."""
+    there: float
+
+
+def cut(name: str, text: str) -> list[str]:
+    """The pre-tokens of a text under a name of llama.cpp."""
+    return _core.pretokenize(as_read(PATTERNS[name]), text)
+
+
+def as_read(pattern: str) -> str:
+    """With the characters that llama.cpp knows: its table is of Unicode 15.1, and ours is newer."""
+    return re.sub(r"\\p\{([LMN])\}", r"[\\p{\1}&&\\p{age=15.1}]", pattern)
+
+
+def as_there(model: BpeModel, name: str) -> BpeModel:
+    """The model as llama.cpp would run it."""
+    there = replace(model.cut, pattern=as_read(PATTERNS[name]))
+    return replace(model, cut=there, whole_pretokens=name in TAKE_WHOLE, allow_holes=True)
+
+
+def name_of(model: BpeModel) -> str:
+    """What the file calls the pre-tokenizer; what no name stands for is refused."""
+    if model.cut.normalize:
+        raise PairityError(
+            f"llama.cpp cannot normalise text ({model.cut.normalize}) for a BPE: ids would differ. Train without "
+            "--normalize on text that is normalised already."
+        )
+    nearest = NEAREST.get(model.cut.pattern or "")
+    if nearest is None:
+        raise PairityError(
+            f"llama.cpp knows pre-tokenizers by name only, and has none for {model.cut.name!r}. {INSTEAD}; it has "
+            "names for gpt2, gpt4 and gpt4o as well."
+        )
+    if not len(model.merges):
+        raise PairityError("llama.cpp loads no vocabulary without merges, and this tokenizer has none.")
+    reasons = [taken_otherwise(model, name) for name in nearest.names]
+    if all(reasons):
+        raise PairityError(reasons[0])
+    return nearest.names[reasons.index("")]
+
+
+def taken_otherwise(model: BpeModel, name: str) -> str:
+    """Which pre-token is a token here or there and not in the other place, as a sentence; empty if none is."""
+    if model.whole_pretokens != (name in TAKE_WHOLE) and (never := model.unmerged()):
+        does = "takes" if name in TAKE_WHOLE else "does not take"
+        return (
+            f"merging never gives the token {model.tokens[never[0]]!r} (id {never[0]}), and llama.cpp under "
+            f"the name {name} {does} such tokens whole, unlike this tokenizer."
+        )
+    for special in model.special_tokens if name in TAKE_WHOLE else ():
+        if len(cut(name, text_of(special))) == 1:
+            return (
+                f"the special token {special!r} is written like a word, and llama.cpp under the name {name} would "
+                "take that word for it in any text. Choose another name, such as one in <|...|>."
+            )
+    return ""
+
+
+def text_of(special: str) -> str:
+    """The text that a vocabulary in the byte-level alphabet would write as this special token; empty if none."""
+    try:
+        return to_bytes(special).decode()
+    except (KeyError, UnicodeDecodeError):
+        return ""
+
+
+def check(model: BpeModel, *, allow_different: bool) -> None:
+    """Refuse a tokenizer whose ids would be others in llama.cpp, with what that costs every language."""
+    name = name_of(model)
+    compared: dict[str, Sequence[str]] = {**sample.read("dev"), "(code)": CODE}
+    found = [row for row in differences(model, name, compared) if row.unlike]
+    if not found:
+        return
+    told = (
+        f"llama.cpp cuts text in another way than this tokenizer (its nearest pre-tokenizer is {name}), so the "
+        f"same text gets other ids there. Of the {len(compared) - 1} languages of pairity's sample, and code:\n\n"
+        f"{table(found)}\n\nAll others get the same ids. "
+    )
+    if not allow_different:
+        raise PairityError(
+            f"{told}{INSTEAD}, or write the file all the same with --allow-different (allow_different=True)."
+        )
+    warnings.warn(f"{told}A model must be trained on the ids that it will see.", PairityWarning, stacklevel=4)
+
+
+def promise(pattern: str | None) -> str:
+    """What is known of a pattern that passed the check: one sentence."""
+    nearest = NEAREST[pattern or ""]
+    if not nearest.unlike:
+        return "llama.cpp gives the very ids of this tokenizer (for all characters of Unicode 15.1)."
+    return (
+        "llama.cpp gives the ids of this tokenizer on every line of pairity's sample, but not on all text: "
+        f"it cuts {nearest.unlike!r} in another way. --pretokenizer qwen35 is exact."
+    )
+
+
+def differences(model: BpeModel, name: str, lines: Mapping[str, Sequence[str]]) -> list[Difference]:
+    """Every language here and there, the one that loses most first."""
+    there = as_there(model, name)
+    threads = thread_count(None)
+    found = []
+    for language, texts in lines.items():
+        ids = [made.encoder.encode_batch(list(texts), threads=threads) for made in (model, there)]
+        per_line = [float(np.mean([len(line) for line in side])) for side in ids]
+        unlike = np.mean([ours != theirs for ours, theirs in zip(*ids, strict=True)])
+        found.append(Difference(language, float(unlike), *per_line))
+    return sorted(found, key=lambda row: (row.here / row.there, -row.unlike, row.language))
+
+
+def table(rows: Sequence[Difference]) -> str:
+    """Aligned columns, as text for a message."""
+    head = f"{'language':<12}{'lines that differ':>18}{'tokens per line here':>22}{'there':>8}"
+    return "\n".join(
+        [head, *(f"{r.language:<12}{r.unlike:>18.0%}{r.here:>22.1f}{r.there:>8.1f}" for r in rows)]
+    )
