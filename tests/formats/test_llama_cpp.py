@@ -24,6 +24,8 @@ from real_llama_cpp import RealLlamaCpp
 from small_tokenizers import NASTY, SPECIALS, sample_lines, small, trained_merges, unicode_text
 
 gguf = pytest.importorskip("gguf")
+NO_END = "the tokenizer has no eos_token"
+pytestmark = pytest.mark.filterwarnings(f"ignore:{NO_END}")
 
 # The patterns as llama.cpp has them in its source.
 CONTRACTIONS = "(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])"
@@ -374,3 +376,10 @@ def test_the_real_one_cuts_words_at_marks_under_the_name_gpt_4o(tmp_path, named_
         [file] = tok.export("gguf", tmp_path / "vocab.gguf", allow_different=True)
     lines = [line for code in ("hin_Deva", "arb_Arab", "eng_Latn") for line in sample.read("dev")[code]]
     assert_real_ids(there, file, [*lines, *NASTY, *fuzzed(300)])
+
+
+def test_a_vocabulary_without_an_end_of_text_ends_at_some_token_there(tmp_path):
+    tok = small("qwen35", merges=20)
+    with pytest.warns(PairityWarning, match=rf"{NO_END}.* at id 11, which is b'.'"):
+        tok.export("gguf", tmp_path / "x.gguf")
+    tok.export("gguf", tmp_path / "y.gguf", eos_token=SPECIALS[0])
