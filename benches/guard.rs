@@ -10,6 +10,7 @@ use pairity_core::error::Result;
 use pairity_core::queue::Admission;
 use pairity_core::scale::Measure;
 use pairity_core::split::{GPT4O, Pretokenizer};
+use pairity_core::start::Start;
 use pairity_core::tokens::Tokens;
 use pairity_core::train::{Goal, Language, Settings, Step, train};
 use pairity_core::vocabulary::byte_ranks;
@@ -115,7 +116,7 @@ fn learn(counted: &Languages, texts: &Texts, global_merges: usize) -> Result<Vec
         known: Vec::new(),
         known_exhausted: Vec::new(),
     };
-    Ok(train(&languages, &settings, &mut |_| true)?.steps)
+    Ok(train(&languages, &Start::default(), &settings, &mut |_| true)?.steps)
 }
 
 fn encoder(steps: &[Step]) -> Result<Encoder> {

@@ -171,6 +171,11 @@ impl Encoder {
         Ok(Self { pretokenizer, nfc, tokens, byte_ids, ranks, ids_by_bytes, origins, workspaces })
     }
 
+    /// The bytes of a token.
+    pub fn token(&self, id: u32) -> Option<&[u8]> {
+        self.tokens.get(id)
+    }
+
     /// All ids are below this.
     pub fn vocabulary_size(&self) -> usize {
         self.tokens.size()
@@ -319,6 +324,11 @@ impl Encoder {
             }
         }
         Ok(())
+    }
+
+    /// Leaves the ids of a pre-token in `merger.ids`, without a look at the cache.
+    pub fn cut(&self, pretoken: &[u8], merger: &mut Merger, check_in: &mut CheckIn) -> Result<()> {
+        self.merge(pretoken, hash(pretoken), merger, check_in)
     }
 
     /// Leaves the ids of a pre-token in `merger.ids`.

@@ -9,7 +9,8 @@ use crate::log::{Log, Reader};
 use crate::pair::Candidate;
 use crate::queue::{Admission, Queue};
 use crate::shard::{Part, Scratch, Shard, Word};
-use crate::vocabulary::{Vocabulary, byte_ranks};
+use crate::start::Start;
+use crate::vocabulary::Vocabulary;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
@@ -33,14 +34,13 @@ pub struct Learner {
 }
 
 impl Learner {
-    fn new(texts: &[Counted], threads: usize, stop: &AtomicBool) -> Result<Learner> {
-        let ranks = byte_ranks();
+    fn new(texts: &[Counted], start: &Start, threads: usize, stop: &AtomicBool) -> Result<Learner> {
         let parts = if let [text] = texts {
-            vec![Part::new(words(text).collect(), &ranks, stop)]
+            vec![Part::new(words(text).collect(), start, stop)]
         } else {
             let number = threads.min(MOST_PARTS);
             std::thread::scope(|scope| {
-                let make = |part| move || Part::new(summed(texts, part, number), &ranks, stop);
+                let make = |part| move || Part::new(summed(texts, part, number), start, stop);
                 let makers: Vec<_> = (0..number).map(|part| scope.spawn(make(part))).collect();
                 makers
                     .into_iter()
@@ -106,7 +106,13 @@ pub struct Pool<'p> {
 
 impl<'p> Pool<'p> {
     /// Builds a learner for each of the texts (each is one or several languages) on all threads, the largest first.
-    pub fn new(texts: &[&[Counted]], log: &'p Log, threads: usize, stop: &AtomicBool) -> Result<Self> {
+    pub fn new(
+        texts: &[&[Counted]],
+        start: &Start,
+        log: &'p Log,
+        threads: usize,
+        stop: &AtomicBool,
+    ) -> Result<Self> {
         let size = |i: usize| texts[i].iter().map(Counted::size).sum::<usize>();
         let mut order: Vec<usize> = (0..texts.len()).collect();
         order.sort_by_key(|&i| Reverse(size(i)));
@@ -117,7 +123,7 @@ impl<'p> Pool<'p> {
             for _ in 0..threads.min(texts.len()) {
                 scope.spawn(|| {
                     while let Some(&i) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        *lock(&built[i]) = Learner::new(texts[i], threads, stop);
+                        *lock(&built[i]) = Learner::new(texts[i], start, threads, stop);
                     }
                 });
             }

@@ -9,6 +9,7 @@
 //! | learn | [`train`] | counts of each language -> merges, one loop for every variant |
 //! | | [`turns`] | what each language costs -> whose turn it is |
 //! | | [`scale`] | the measured texts -> what each language costs |
+//! | | [`start`] | a word -> the tokens that it starts as |
 //! | | `learner` | the words of a language -> its best pair |
 //! | | [`queue`] | pairs -> the most frequent one, ties included |
 //! | | `shard` | words and a merge -> words with the merge applied |
@@ -33,6 +34,7 @@ pub mod queue;
 pub mod scale;
 mod shard;
 pub mod split;
+pub mod start;
 pub mod strings;
 pub mod tokens;
 pub mod train;

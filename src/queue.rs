@@ -106,6 +106,7 @@ impl Admission {
             && vocabulary.length(left) + vocabulary.length(right) <= self.max_token_length
             && (!self.whole_characters
                 || respects_characters(&vocabulary.joined_bytes(left, right).collect::<Vec<u8>>()))
+            && vocabulary.may_join(left, right)
     }
 }
 

@@ -6,8 +6,8 @@ use crate::counts::Counted;
 use crate::error::Result;
 use crate::log::{Log, Reader};
 use crate::shard::{Part, Scratch, Shard, Word};
+use crate::start::Start;
 use crate::turns::Gauge;
-use crate::vocabulary::byte_ranks;
 use std::sync::atomic::AtomicBool;
 
 /// The text that a language is measured on, and its size in the unit of the measure.
@@ -27,19 +27,22 @@ pub struct Scale {
 
 impl Scale {
     /// A language without a measure is not weighed: its gauge stays at zero.
-    pub fn new(measures: &[Option<Measure>], stop: &AtomicBool) -> Result<Scale> {
+    pub fn new(measures: &[Option<Measure>], start: &Start, stop: &AtomicBool) -> Result<Scale> {
         let mut gauges = Vec::new();
         let mut words = Vec::new();
+        let mut cutter = start.cutter(stop);
         for (owner, measure) in (0..).zip(measures) {
             let mut gauge = Gauge { units: 0.0, ratio: 1.0, tokens: 0 };
             if let &Some(Measure { text, units, ratio }) = measure {
-                let tokens = text.iter().map(|(bytes, count)| bytes.len() as u64 * count).sum();
-                gauge = Gauge { units, ratio, tokens };
+                gauge = Gauge { units, ratio, tokens: 0 };
+                for (bytes, count) in text.iter() {
+                    gauge.tokens += cutter.count(bytes)? * count;
+                }
                 words.extend(text.iter().map(|(bytes, weight)| Word { bytes, weight, owner }));
             }
             gauges.push(gauge);
         }
-        let shard = Shard::new(vec![Part::new(words, &byte_ranks(), stop)?])?;
+        let shard = Shard::new(vec![Part::new(words, start, stop)?])?;
         Ok(Scale { shard, reader: Reader::default(), gauges })
     }
 

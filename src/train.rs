@@ -20,6 +20,7 @@ use crate::pair::Candidate;
 use crate::queue::Admission;
 use crate::scale::{Measure, Scale};
 use crate::shard::{Merge, Scratch};
+use crate::start::Start;
 use crate::turns::{Turns, Window};
 use crate::vocabulary::Vocabulary;
 use std::panic::resume_unwind;
@@ -85,12 +86,12 @@ pub struct Trained {
 /// Called about every 50 ms on the calling thread with what is learned so far; `false` stops the training.
 pub type Tick<'t> = dyn FnMut(&Trained) -> bool + 't;
 
-pub fn train(languages: &[Language], settings: &Settings, tick: &mut Tick) -> Result<Trained> {
+pub fn train(languages: &[Language], start: &Start, settings: &Settings, tick: &mut Tick) -> Result<Trained> {
     if languages.is_empty() {
         return Err(Error::Invalid("there is no language to learn from".into()));
     }
     let log = Log::default();
-    let mut run = Run::new(languages, settings, &log, tick)?;
+    let mut run = Run::new(languages, start, settings, &log, tick)?;
     run.snapshot();
     for &step in &settings.known {
         run.append(step)?;
@@ -120,6 +121,7 @@ enum Serve {
 
 /// A training run: everything that the calling thread alone touches.
 struct Run<'r, 't> {
+    start: &'r Start<'r>,
     settings: &'r Settings,
     caller: Caller<'r, 't>,
     vocabulary: Vocabulary,
@@ -133,20 +135,23 @@ struct Run<'r, 't> {
 impl<'r, 't> Run<'r, 't> {
     fn new(
         languages: &[Language],
+        start: &'r Start<'r>,
         settings: &'r Settings,
         log: &'r Log,
         tick: &'r mut Tick<'t>,
     ) -> Result<Self> {
         // Each merge shortens the train text, so there cannot be more than it has bytes, whatever is asked for.
         let possible = languages.iter().map(|language| language.train.size()).sum();
-        let capacity = 256 + settings.known.len() + settings.goal.size().min(possible);
+        let vocabulary = start.vocabulary();
+        let capacity = vocabulary.size() + settings.known.len() + settings.goal.size().min(possible);
         let mut caller = Caller { tick, clock: Clock::start() };
         let measures: Vec<Option<Measure>> = languages.iter().map(|language| language.measure).collect();
-        let scale = caller.wait_for(&Trained::default(), |stop| Scale::new(&measures, stop))?;
+        let scale = caller.wait_for(&Trained::default(), |stop| Scale::new(&measures, start, stop))?;
         Ok(Run {
+            start,
             settings,
             caller,
-            vocabulary: Vocabulary::new(),
+            vocabulary,
             log,
             turns: Turns::new(languages.len(), settings.window),
             scale,
@@ -167,8 +172,8 @@ impl<'r, 't> Run<'r, 't> {
         if self.reached() {
             return Ok(());
         }
-        let (log, threads) = (self.log, self.settings.threads);
-        let pool = self.caller.wait_for(&self.result, |stop| Pool::new(texts, log, threads, stop))?;
+        let (start, log, threads) = (self.start, self.log, self.settings.threads);
+        let pool = self.caller.wait_for(&self.result, |stop| Pool::new(texts, start, log, threads, stop))?;
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
             // A single learner leaves nothing to do for helpers.

@@ -6,19 +6,22 @@
 use crate::error::{Error, Result};
 use crate::shard::MOST_TOKENS;
 use crate::strings::StringsBuf;
+use crate::tokens::hash;
 use hashbrown::HashTable;
-use rustc_hash::FxHasher;
 use std::cmp::Ordering;
-use std::hash::Hasher;
 
 /// Bytes are kept as their rank in GPT-2's byte-level alphabet, which is also their id, so that
 /// comparing slices compares the strings that Hugging Face's trainer and the authors' program compare.
+#[derive(Clone)]
 pub struct Vocabulary {
     ranks: StringsBuf,
     /// The first eight ranks of each token as one number: most comparisons need no more.
     prefixes: Vec<u64>,
     ids: HashTable<u32>,
     byte_of_rank: [u8; 256],
+    rank_of_byte: [u8; 256],
+    /// Tokens that exist are not learned again ([`crate::start`]).
+    pub only_new: bool,
 }
 
 /// How GPT-2 orders the bytes: the printable ones of Latin-1 stand for themselves and come first.
@@ -44,6 +47,8 @@ impl Vocabulary {
             prefixes: Vec::new(),
             ids: HashTable::new(),
             byte_of_rank,
+            rank_of_byte: byte_ranks(),
+            only_new: false,
         };
         for rank in 0..=255 {
             vocabulary.intern(&[rank]);
@@ -73,23 +78,39 @@ impl Vocabulary {
 
     /// The id of the two joined: a new one, or the one that another merge gave the same string.
     pub fn join(&mut self, left: u32, right: u32) -> Result<u32> {
-        if self.size() >= MOST_TOKENS {
-            return Err(Error::Invalid(format!("the engine's limit is {MOST_TOKENS} tokens: ask for fewer")));
-        }
+        self.check_size()?;
         let joined = [self.ranks(left), self.ranks(right)].concat();
         Ok(self.intern(&joined))
     }
 
+    /// Whether the two may become one token.
+    pub fn may_join(&self, left: u32, right: u32) -> bool {
+        !self.only_new || self.find(&[self.ranks(left), self.ranks(right)].concat()).is_none()
+    }
+
+    /// The id of a token, given its bytes: a new one if it has none.
+    pub fn number(&mut self, token: &[u8]) -> Result<u32> {
+        self.check_size()?;
+        let ranks: Vec<u8> = token.iter().map(|&byte| self.rank_of_byte[usize::from(byte)]).collect();
+        Ok(self.intern(&ranks))
+    }
+
+    fn check_size(&self) -> Result<()> {
+        if self.size() >= MOST_TOKENS {
+            return Err(Error::Invalid(format!("the engine's limit is {MOST_TOKENS} tokens: ask for fewer")));
+        }
+        Ok(())
+    }
+
+    fn find(&self, token: &[u8]) -> Option<u32> {
+        self.ids.find(hash(token), |&id| self.ranks(id) == token).copied()
+    }
+
     fn intern(&mut self, token: &[u8]) -> u32 {
-        let hash = |bytes: &[u8]| {
-            let mut hasher = FxHasher::default();
-            hasher.write(bytes);
-            hasher.finish()
-        };
-        let ranks = &self.ranks;
-        if let Some(&id) = self.ids.find(hash(token), |&id| ranks[id as usize] == *token) {
+        if let Some(id) = self.find(token) {
             return id;
         }
+        let ranks = &self.ranks;
         let id = self.prefixes.len() as u32;
         self.ids.insert_unique(hash(token), id, |&id| hash(&ranks[id as usize]));
         self.ranks.push(token);

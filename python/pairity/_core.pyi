@@ -8,6 +8,7 @@ from typing_extensions import Buffer
 __all__ = [
     "CL100K",
     "PATTERNS",
+    "THEN",
     "TIKTOKEN_GPT2",
     "UNICODE_VERSION",
     "Counter",
@@ -26,6 +27,8 @@ PATTERNS: Final[dict[str, tuple[str | None, str]]]
 CL100K: Final[str]
 TIKTOKEN_GPT2: Final[str]
 """The patterns of GPT-4 and GPT-2 as tiktoken writes them."""
+THEN: Final[str]
+"""What stands between the patterns of a pre-tokenizer that takes several steps."""
 UNICODE_VERSION: Final[str]
 """The Unicode version that says what a letter, a number or white space is."""
 
@@ -129,10 +132,14 @@ def train(
     max_token_length: int | None = None,
     whole_characters: bool = False,
     threads: int = 1,
+    start: tuple[Encoder, Buffer] | None = None,
     known: _Columns | None = None,
     known_exhausted: Sequence[tuple[int, int]] = ...,
     tick: Callable[[int, int | None], object] | None = None,
     checkpoint: Callable[[list[bytes], list[tuple[int, int]]], object] | None = None,
     checkpoint_seconds: float = 60.0,
 ) -> tuple[list[bytes], bytes, bytes, list[tuple[int, int]]]:
-    """Learn merges -> columns of the steps, the snapshots' steps and token counts, who ran out when."""
+    """Learn merges -> columns of the steps, the snapshots' steps and token counts, who ran out when.
+
+    ``start`` is an encoder that cuts the words before the first merge, and the uint32 ids of its tokens in the order
+    of their numbers in the steps."""

@@ -35,6 +35,30 @@ class Learned:
     tokens: set[bytes] = field(default_factory=lambda: {bytes([byte]) for byte in range(256)})
 
 
+@dataclass
+class Table:
+    """A tokenizer to continue from whose merges need not be in an order that training could have made them in."""
+
+    tokens: set[bytes]
+    """Beside the 256 bytes."""
+    merges: list[Pair]
+    """The rank of a pair is its first place here."""
+    whole_pretokens: bool = False
+    """A pre-token that is a token is taken whole, whatever the merges say."""
+
+    def cut(self, pretoken: bytes) -> list[bytes]:
+        """Merge the pair of the lowest rank, the leftmost of equals, until no pair has a rank."""
+        if self.whole_pretokens and pretoken in self.tokens:
+            return [pretoken]
+        tokens = in_bytes(pretoken)
+        while True:
+            found = [(self.merges.index(p), at) for at, p in enumerate(pairwise(tokens)) if p in self.merges]
+            if not found:
+                return tokens
+            _, at = min(found)
+            tokens[at : at + 2] = [tokens[at] + tokens[at + 1]]
+
+
 def train(
     train: Mapping[str, Mapping[bytes, int]],
     *,
@@ -46,10 +70,12 @@ def train(
     min_frequency: int = 0,
     max_token_length: int | None = None,
     whole_characters: bool = False,
+    table: Table | None = None,
     known: Sequence[Pair] = (),
 ) -> Learned:
     """Learn `num_merges` merges, or as many as make `num_tokens` tokens beside the 256 bytes.
 
+    With a `table` every pre-token starts as that table cuts it, and tokens that it has are not learned.
     `known` merges of an earlier run come first and count as learned; they served nobody.
     """
     dev, dev_units = dev or {}, dev_units or {}
@@ -59,12 +85,14 @@ def train(
     assert budget is not None
     global_merges = method.global_merges_of(budget) if isinstance(method, Parity) else None
 
-    train_words = {language: start_from_bytes(words) for language, words in train.items()}
-    dev_words = {language: start_from_bytes(words) for language, words in dev.items()}
-    train_bytes = {language: length(words) for language, words in train_words.items()}
+    train_words = {language: start_from(table, words) for language, words in train.items()}
+    dev_words = {language: start_from(table, words) for language, words in dev.items()}
+    train_bytes = {language: length(start_from(None, words)) for language, words in train.items()}
     alive = list(train)
     recent: deque[str] = deque(maxlen=method.window if isinstance(method, Parity) else 0)
     learned = Learned()
+    if table is not None:
+        learned.tokens |= table.tokens
 
     def rate(language: str) -> float:
         """The compression rate that languages are compared by."""
@@ -98,6 +126,8 @@ def train(
 
     def admitted(pair: Pair) -> bool:
         token = pair[0] + pair[1]
+        if table is not None and token in learned.tokens:
+            return False
         if max_token_length is not None and len(token) > max_token_length:
             return False
         return not whole_characters or is_characters(token) or is_part_of_one_character(token)
@@ -146,9 +176,14 @@ def train(
     return learned
 
 
-def start_from_bytes(counts: Mapping[bytes, int]) -> Words:
-    """{b"hug": 5} -> [([b"h", b"u", b"g"], 5)]"""
-    return [([bytes([byte]) for byte in pretoken], count) for pretoken, count in counts.items()]
+def start_from(table: Table | None, counts: Mapping[bytes, int]) -> Words:
+    """{b"hug": 5} -> [([b"h", b"u", b"g"], 5)], or the tokens that a table cuts it into."""
+    cut = in_bytes if table is None else table.cut
+    return [(cut(pretoken), count) for pretoken, count in counts.items()]
+
+
+def in_bytes(pretoken: bytes) -> list[bytes]:
+    return [bytes([byte]) for byte in pretoken]
 
 
 def length(words: Words) -> int:
@@ -178,4 +213,4 @@ def is_part_of_one_character(token: bytes) -> bool:
     return len(token) < whole and all(0x80 <= byte < 0xC0 for byte in token[1:])
 
 
-__all__ = ["Classical", "Learned", "Parity", "train"]
+__all__ = ["Classical", "Learned", "Parity", "Table", "train"]

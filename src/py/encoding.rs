@@ -57,8 +57,8 @@ fn pairs<'py>(py: Python<'py>, origins: &[Option<Pair>]) -> Bound<'py, PyBytes> 
 }
 
 #[pyclass(frozen, module = "pairity._core")]
-struct Encoder {
-    encoder: encode::Encoder,
+pub struct Encoder {
+    pub encoder: encode::Encoder,
     /// Every id as a Python number, made at the first call and shared by all lists.
     numbers: PyOnceLock<Vec<Py<PyInt>>>,
 }

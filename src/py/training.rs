@@ -1,9 +1,11 @@
 //! The part of the door that trains.
 
+use super::encoding::Encoder;
 use super::{little_endian, long_call, slice};
 use crate::counts::Counted;
 use crate::queue::Admission;
 use crate::scale::Measure;
+use crate::start::Start;
 use crate::strings::Strings;
 use crate::train::{Goal, Language, Settings, Step, Trained, train as learn};
 use crate::turns::Window;
@@ -69,7 +71,7 @@ type TrainedColumns<'py> = (Columns<'py>, Bound<'py, PyBytes>, Bound<'py, PyByte
 
 #[pyfunction]
 #[pyo3(signature = (languages, *, merges=None, tokens=None, global_merges=None, window=None, min_frequency=0,
-    max_token_length=None, whole_characters=false, threads=1, known=None, known_exhausted=Vec::new(), tick=None, checkpoint=None,
+    max_token_length=None, whole_characters=false, threads=1, start=None, known=None, known_exhausted=Vec::new(), tick=None, checkpoint=None,
     checkpoint_seconds=60.0))]
 #[allow(clippy::too_many_arguments)]
 fn train<'py>(
@@ -83,6 +85,7 @@ fn train<'py>(
     max_token_length: Option<usize>,
     whole_characters: bool,
     threads: usize,
+    start: Option<(Bound<'py, Encoder>, PyBuffer<u32>)>,
     known: Option<StepBuffers>,
     known_exhausted: Vec<(usize, usize)>,
     tick: Option<Py<PyAny>>,
@@ -121,6 +124,11 @@ fn train<'py>(
         known_exhausted,
     };
 
+    let start = match &start {
+        None => Start::default(),
+        Some((encoder, ids)) => Start::encoded(&encoder.get().encoder, slice(ids)?)?,
+    };
+
     let mut last_checkpoint = Instant::now();
     let interval = Duration::try_from_secs_f64(checkpoint_seconds).unwrap_or(Duration::MAX);
     let mut hear = |py: Python<'_>, so_far: &Trained| {
@@ -136,8 +144,9 @@ fn train<'py>(
         }
         Ok(())
     };
-    let trained =
-        long_call(py, |caller| learn(&given, &settings, &mut |so_far| caller.asked(|py| hear(py, so_far))))?;
+    let trained = long_call(py, |caller| {
+        learn(&given, &start, &settings, &mut |so_far| caller.asked(|py| hear(py, so_far)))
+    })?;
     let steps = little_endian(trained.snapshots.iter().map(|(done, _)| (*done as u64).to_le_bytes()));
     let held = trained.snapshots.iter().flat_map(|(_, tokens)| tokens);
     let held = little_endian(held.map(|tokens| tokens.to_le_bytes()));

@@ -1,11 +1,14 @@
 //! Laying the words out before the first merge.
 //!
 //! In: words with their weights and owners. Out: parts, each with the flat array of symbols, the regions of equal weight,
-//! and the boundaries of every pair of bytes. Several threads make a part each; a shard is made of them all.
+//! and the boundaries of every pair. Several threads make a part each; a shard is made of them all.
 
 use super::lists::BoundaryWriter;
 use crate::error::{Error, Result};
 use crate::memory::prefetch;
+use crate::pair::Pair;
+use crate::start::Start;
+use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// No token has this id, the largest that [`Symbols`] can hold.
@@ -70,50 +73,102 @@ impl Symbols {
     }
 }
 
+/// The pairs of a part: how often each occurs, and its boundaries.
+#[derive(Default)]
+pub struct StartPairs {
+    /// By the two bytes of a pair.
+    bytes: Vec<(u64, BoundaryWriter)>,
+    /// By two tokens, where training starts from longer ones.
+    longer: FxHashMap<Pair, (u64, BoundaryWriter)>,
+}
+
+impl StartPairs {
+    fn new() -> StartPairs {
+        let mut bytes = Vec::new();
+        bytes.resize_with(1 << 16, Default::default);
+        StartPairs { bytes, longer: FxHashMap::default() }
+    }
+
+    #[inline]
+    fn note(&mut self, left: u32, right: u32, boundary: u32, weight: u64) {
+        let (count, writer) = if left | right < 256 {
+            &mut self.bytes[(left << 8 | right) as usize]
+        } else {
+            self.longer.entry(Pair::new(left, right)).or_default()
+        };
+        *count += weight;
+        writer.push(boundary);
+    }
+
+    /// Those of a part that comes `offset` further on.
+    fn append(&mut self, other: StartPairs, offset: u32) {
+        let add = |(sum, writer): &mut (u64, BoundaryWriter), (count, behind): (u64, BoundaryWriter)| {
+            *sum += count;
+            writer.append(&behind, offset);
+        };
+        for (own, others) in self.bytes.iter_mut().zip(other.bytes) {
+            add(own, others);
+        }
+        for (pair, others) in other.longer {
+            add(self.longer.entry(pair).or_default(), others);
+        }
+    }
+
+    /// Of all lists together, in bytes.
+    pub fn size(&self) -> usize {
+        self.bytes.iter().chain(self.longer.values()).map(|(_, writer)| writer.bytes.len()).sum()
+    }
+
+    /// Each pair that occurs, with its count and its boundaries.
+    pub fn occurring(self) -> impl Iterator<Item = (Pair, u64, BoundaryWriter)> {
+        let of_bytes = (0..).zip(self.bytes).map(|(both, entry)| (Pair::new(both >> 8, both & 0xff), entry));
+        let all = of_bytes.chain(self.longer).filter(|(_, (count, _))| *count > 0);
+        all.map(|(pair, (count, writer))| (pair, count, writer))
+    }
+}
+
 /// Words laid out and their pairs indexed: a shard, or a part of one that another thread made.
 #[derive(Default)]
 pub struct Part {
     pub symbols: Symbols,
     pub regions: Vec<Region>,
-    /// By the two bytes of a pair.
-    pub counts: Vec<u64>,
-    pub writers: Vec<BoundaryWriter>,
+    pub pairs: StartPairs,
 }
 
 impl Part {
-    /// `ids` are those of the bytes. A word of one byte has no pair and is left out.
-    pub fn new(mut words: Vec<Word>, ids: &[u8; 256], stop: &AtomicBool) -> Result<Part> {
+    /// A word of one token has no pair and is left out.
+    pub fn new(mut words: Vec<Word>, start: &Start, stop: &AtomicBool) -> Result<Part> {
         words.retain(|word| word.bytes.len() > 1);
         // Words of the same weight stay in the order of a language's counts, the alphabet's: those that share pairs lie
         // close together.
         words.sort_by(|a, b| (a.owner, b.weight).cmp(&(b.owner, a.weight)));
         let size = words.iter().map(|word| word.bytes.len() + 1).sum::<usize>();
         check_size(size)?;
-        let mut part = Part {
-            symbols: Symbols::with_capacity(size + 1),
-            regions: Vec::new(),
-            counts: vec![0; 1 << 16],
-            writers: Vec::new(),
-        };
-        part.writers.resize_with(1 << 16, BoundaryWriter::default);
+        let mut part =
+            Part { symbols: Symbols::with_capacity(size + 1), regions: Vec::new(), pairs: StartPairs::new() };
+        let mut cutter = start.cutter(stop);
         for (i, word) in words.iter().enumerate() {
             if i % 4096 == 0 && stop.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
             }
+            let tokens = cutter.cut(word.bytes)?;
+            if tokens.len() < 2 {
+                continue;
+            }
             let last = part.regions.last().map(|region| (region.owner, region.weight));
-            let start = part.symbols.len() as u32;
+            let first = part.symbols.len() as u32;
             if last != Some((word.owner, word.weight)) {
-                part.regions.push(Region { start, owner: word.owner, weight: word.weight });
+                part.regions.push(Region { start: first, owner: word.owner, weight: word.weight });
             }
             part.symbols.push(SEPARATOR);
-            let id = |byte: u8| ids[usize::from(byte)];
-            for &byte in word.bytes {
-                part.symbols.push(u32::from(id(byte)));
-            }
-            for (boundary, pair) in (start + 2..).zip(word.bytes.windows(2)) {
-                let both = usize::from(id(pair[0])) << 8 | usize::from(id(pair[1]));
-                part.counts[both] += word.weight;
-                part.writers[both].push(boundary);
+            let mut boundary = first + 1;
+            for (i, &token) in tokens.iter().enumerate() {
+                if i > 0 {
+                    part.pairs.note(tokens[i - 1], token, boundary, word.weight);
+                }
+                let length = start.length(token);
+                (0..length).for_each(|_| part.symbols.push(token));
+                boundary += length as u32;
             }
         }
         Ok(part)
@@ -126,12 +181,7 @@ impl Part {
         self.symbols.0.extend(other.symbols.0);
         let moved = |region: Region| Region { start: region.start + offset, ..region };
         self.regions.extend(other.regions.into_iter().map(moved));
-        for (sum, count) in self.counts.iter_mut().zip(other.counts) {
-            *sum += count;
-        }
-        for (writer, behind) in self.writers.iter_mut().zip(other.writers) {
-            writer.append(&behind, offset);
-        }
+        self.pairs.append(other.pairs, offset);
         Ok(())
     }
 }

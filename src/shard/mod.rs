@@ -59,18 +59,17 @@ impl Shard {
         for part in parts {
             whole.append(part)?;
         }
-        let Part { mut symbols, regions, counts, writers } = whole;
+        let Part { mut symbols, regions, pairs: found } = whole;
         symbols.push(SEPARATOR);
         symbols.finish();
         let mut seen = FixedBitSet::new();
         let mut pairs = FxHashMap::default();
-        let mut lists = Lists::with_capacity(writers.iter().map(|writer| writer.bytes.len()).sum());
-        for (both, writer) in writers.into_iter().enumerate().filter(|(both, _)| counts[*both] > 0) {
-            let (left, right) = ((both >> 8) as u32, (both & 0xff) as u32);
-            seen.grow_and_insert(left as usize);
-            seen.grow_and_insert(right as usize);
+        let mut lists = Lists::with_capacity(found.size());
+        for (pair, count, writer) in found.occurring() {
+            seen.grow_and_insert(pair.left() as usize);
+            seen.grow_and_insert(pair.right() as usize);
             let boundaries = lists.keep(&writer.bytes);
-            pairs.insert(Pair::new(left, right), PairEntry { count: counts[both], boundaries });
+            pairs.insert(pair, PairEntry { count, boundaries });
         }
         Ok(Shard { symbols, regions, pairs, lists, seen })
     }
@@ -194,6 +193,7 @@ impl Index<'_> {
     /// No pair of the new token is there already, even if another merge made the same string before (`ab|c`, `a|bc`).
     /// Where a token begins and ends now, one has begun and ended at all times, so nothing around a stretch of bytes
     /// ever mattered to what became of it: equal stretches are cut alike. If one of them is still two tokens, so is each.
+    /// (That holds for words that an encoder cut, too; those that it takes whole have no neighbours.)
     fn gain(&mut self, pair: Pair, weight: u64, boundaries: &[u32]) -> Candidate {
         let Entry::Vacant(place) = self.pairs.entry(pair) else {
             panic!("the same bytes were cut in two ways")

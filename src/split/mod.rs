@@ -2,7 +2,9 @@
 //!
 //! In: a pattern and a text, ` ?\S+|...` and `to be`. Out: where its pre-tokens lie, in order: 0..2 `to`, 2..5 ` be`.
 //!
-//! A pre-tokenizer is described by ONE regular expression: what it matches, from left to right, are the pre-tokens.
+//! A pre-tokenizer is described by ONE regular expression: what it matches, from left to right, are the pre-tokens. Some of
+//! the Hugging Face world take several steps: `A(?then)B` cuts by A, then each piece by B, and text that a step does not match
+//! stays as a piece.
 //! The patterns that people use are scanned by hand ([`rules`], [`scanner`]), many times faster than a regex engine can;
 //! every other pattern goes to the engine. The tests prove the two equal.
 
@@ -91,6 +93,9 @@ pub const PRESETS: [Preset; 6] = [
     Preset { name: "none", pattern: None, single_digits: NONE_SINGLE_DIGITS },
 ];
 
+/// Stands between the patterns of a pre-tokenizer that takes several steps; no regular expression holds it.
+pub const THEN: &str = "(?then)";
+
 /// Cuts text into pre-tokens. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Pretokenizer(Method);
@@ -101,6 +106,8 @@ enum Method {
     /// By the rules of this one of [`KNOWN`].
     Scan(usize),
     Match(Arc<Regex>),
+    /// One after the other, each on the pieces that the one before it left.
+    Steps(Arc<[Pretokenizer]>),
 }
 
 impl Pretokenizer {
@@ -108,6 +115,10 @@ impl Pretokenizer {
     pub fn new(pattern: Option<&str>) -> Result<Self> {
         match pattern {
             None => Ok(Self(Method::Whole)),
+            Some(steps) if steps.contains(THEN) => {
+                let steps: Result<Vec<_>> = steps.split(THEN).map(|step| Self::new(Some(step))).collect();
+                Ok(Self(Method::Steps(steps?.into())))
+            }
             Some(pattern) => match KNOWN.iter().position(|(known, _)| *known == pattern) {
                 Some(index) => Ok(Self(Method::Scan(index))),
                 None => Self::regex(pattern),
@@ -129,6 +140,32 @@ impl Pretokenizer {
         check_in: &mut CheckIn,
         emit: &mut impl FnMut(Range<usize>, &mut CheckIn),
     ) -> Result<()> {
+        let Method::Steps(steps) = &self.0 else {
+            return self.split_once(text, check_in, emit);
+        };
+        let mut pieces = vec![0..text.len()];
+        for step in steps.iter() {
+            let mut smaller = Vec::with_capacity(pieces.len());
+            for piece in pieces {
+                let start = piece.start;
+                let mut keep = |part: Range<usize>, _: &mut CheckIn| {
+                    smaller.push(start + part.start..start + part.end);
+                };
+                step.split_once(&text[piece], check_in, &mut keep)?;
+            }
+            pieces = smaller;
+        }
+        pieces.into_iter().for_each(|piece| emit(piece, check_in));
+        Ok(())
+    }
+
+    /// By one pattern.
+    fn split_once(
+        &self,
+        text: &str,
+        check_in: &mut CheckIn,
+        emit: &mut impl FnMut(Range<usize>, &mut CheckIn),
+    ) -> Result<()> {
         match &self.0 {
             Method::Match(regex) => for_each_match(regex, text, |gap, pretoken| {
                 for piece in [gap, pretoken] {
@@ -138,11 +175,18 @@ impl Pretokenizer {
                 }
                 check_in.now()
             }),
-            _ => self.split_strict(text, check_in, emit),
+            Method::Whole if text.is_empty() => Ok(()),
+            Method::Whole => {
+                emit(0..text.len(), check_in);
+                check_in.now()
+            }
+            Method::Scan(index) => scanner::scan_by(*index, text, check_in, emit),
+            Method::Steps(_) => unreachable!("a step is one pattern"),
         }
     }
 
-    /// The same, but text that the pattern does not match is an error: training would never see it.
+    /// The same, but text that the pattern does not match is an error: training would never see it. Where there are several
+    /// steps, no reader of them loses such text.
     pub fn split_strict(
         &self,
         text: &str,
@@ -150,12 +194,6 @@ impl Pretokenizer {
         emit: &mut impl FnMut(Range<usize>, &mut CheckIn),
     ) -> Result<()> {
         match &self.0 {
-            Method::Whole if text.is_empty() => Ok(()),
-            Method::Whole => {
-                emit(0..text.len(), check_in);
-                check_in.now()
-            }
-            Method::Scan(index) => scanner::scan_by(*index, text, check_in, emit),
             Method::Match(regex) => for_each_match(regex, text, |gap, pretoken| {
                 if !gap.is_empty() {
                     return Err(Error::Invalid(format!(
@@ -169,6 +207,7 @@ impl Pretokenizer {
                 }
                 check_in.now()
             }),
+            _ => self.split(text, check_in, emit),
         }
     }
 }

@@ -331,3 +331,15 @@ fn too_much_back_tracking_is_an_error() {
         slow.split(&"ab".repeat(60), &mut CheckIn::never(), &mut |_, _| ()).unwrap_err().to_string();
     assert!(message.contains("Make the pattern simpler"), "{message}");
 }
+
+#[test]
+fn steps_cut_what_the_ones_before_them_left() {
+    let cut = |pattern: &str, text: &str| cut(&Pretokenizer::new(Some(pattern)).unwrap(), text);
+    assert_eq!(cut(r"\p{N}(?then)\s+", "ab 12 c"), ["ab", " ", "1", "2", " ", "c"]);
+    // The end of a piece is the end of a text to the next step: `\s+(?!\S)` takes both spaces before the number.
+    let numbers_first = format!(r"\p{{N}}{THEN}{GPT2}");
+    assert_eq!(cut(&numbers_first, "a  1"), ["a", "  ", "1"]);
+    assert_eq!(cut(GPT2, "a  1"), ["a", " ", " 1"]);
+    assert!(cut(&numbers_first, "").is_empty());
+    assert!(Pretokenizer::new(Some("a(?then)(")).is_err());
+}

@@ -145,7 +145,7 @@ fn engine(given: &[Given], settings: &Settings) -> Learned {
             measure: Some(Measure { text: text.counted(), units: language.units(), ratio: language.ratio }),
         })
         .collect();
-    let trained = train(&languages, settings, &mut |_| true).unwrap();
+    let trained = train(&languages, &Start::default(), settings, &mut |_| true).unwrap();
     let (at, held) = trained.snapshots.last().unwrap().clone();
     assert_eq!(at, trained.steps.len());
     (trained.steps, trained.exhausted, held)

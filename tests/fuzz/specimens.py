@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import json
 import warnings
@@ -139,8 +140,15 @@ def make(folder: Path) -> list[Specimen]:
         Specimen(
             "tiktoken ranks",
             files_in(folder / "ranks"),
-            {"import": import_ranks, "judge": judge("x.tiktoken")},
+            {
+                "import": import_ranks,
+                "inspect": command("inspect", "x.tiktoken"),
+                "judge": judge("x.tiktoken"),
+            },
             protected=("x.tiktoken",),
+        ),
+        Specimen(
+            "tekken.json", {"tekken.json": tekken(trained)}, {"load": load, "judge": judge("tekken.json")}
         ),
         Specimen("merges.txt", merges, {"import": import_merges, "import without ids": import_merges_alone}),
         Specimen(
@@ -222,6 +230,22 @@ def used(tokenizer: Tokenizer) -> tuple[Any, ...]:
     trace = None if tokenizer.trace is None else tokenizer.trace.to_pylist()
     table = tokenizer.table().to_pylist()
     return tokenizer.model, tokenizer.record, repr(trace), repr(table), tokenizer.steered_by(TEXT), ids
+
+
+def tekken(tokenizer: Tokenizer) -> bytes:
+    """As Mistral writes a tokenizer: the special tokens first, then the ranks of the others."""
+    number = len(tokenizer.special_tokens)
+    config = {
+        "pattern": tokenizer.pattern,
+        "default_vocab_size": len(tokenizer),
+        "default_num_special_tokens": number,
+    }
+    vocab = [
+        {"rank": token_id - number, "token_bytes": base64.b64encode(token).decode()}
+        for token, token_id in tokenizer.vocabulary.items()
+    ]
+    specials = [{"rank": token_id, "token_str": name} for name, token_id in tokenizer.special_tokens.items()]
+    return json.dumps({"config": config, "special_tokens": specials, "vocab": vocab}, indent=1).encode()
 
 
 def load(folder: Path) -> Any:

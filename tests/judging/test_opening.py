@@ -10,8 +10,9 @@ import pytest
 
 from pairity import train
 from pairity.errors import PairityError
+from pairity.formats.opening import split_name
 from pairity.judging.huggingface import HuggingFaceTokenizer
-from pairity.judging.opening import open_tokenizer, split_name
+from pairity.judging.opening import open_tokenizer
 from pairity.judging.own import PairityTokenizer
 from pairity.judging.protocol import steered_by
 from peer_tokenizers import LINES, byte_level, joined_bytes, rows

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from pairity.errors import PairityError
+from pairity.formats.published import PUBLISHED
+from pairity.formats.tiktoken import read_ranks
 from pairity.judging.opening import open_tokenizer
-from pairity.judging.tiktoken import PUBLISHED_SIZES, TIKTOKEN_PATTERNS, read_ranks
 from pairity.text.pretokenizers import pattern_of
 from pairity.tokenizer.tokenizer import Tokenizer
 from peer_tokenizers import LINES, joined_bytes, rows, write_ranks
@@ -42,7 +43,9 @@ def test_tiktoken_file_and_its_pattern(tmp_path: Path) -> None:
 def test_tiktoken_files_that_cannot_be_used(tmp_path: Path) -> None:
     pytest.importorskip("tiktoken")
     unknown = write_ranks(tmp_path / "ranks.tiktoken")
-    with pytest.raises(PairityError, match=r"Add it: ranks.tiktoken@NAME with NAME one of o200k, cl100k"):
+    with pytest.raises(
+        PairityError, match=r"Add it: ranks.tiktoken@NAME with NAME one of o200k_harmony, o200k, cl100k"
+    ):
         open_tokenizer(unknown)
     with pytest.raises(PairityError, match=r"tiktoken refuses the pattern given for .*ranks\.tiktoken"):
         open_tokenizer(f"{unknown}@(")
@@ -61,14 +64,14 @@ def test_tiktoken_patterns_are_those_of_tiktoken(monkeypatch: pytest.MonkeyPatch
     public = pytest.importorskip("tiktoken_ext.openai_public")
     monkeypatch.setattr(public, "load_tiktoken_bpe", lambda *_, **__: {})  # the ranks would need a network
     for name in ("r50k", "cl100k", "o200k"):
-        assert public.ENCODING_CONSTRUCTORS[f"{name}_base"]()["pat_str"] == TIKTOKEN_PATTERNS[name]
+        assert public.ENCODING_CONSTRUCTORS[f"{name}_base"]()["pat_str"] == PUBLISHED[name].pattern
 
 
 def test_tiktoken_patterns_keep_all_text_and_marks_in_their_words() -> None:
     pytest.importorskip("tiktoken")
     regex = importlib.import_module("regex")
     text = "It's 2024-ish: DON'T   stop\n\n  हिन्दी भाषा, 漢字かな 12345.6 camelCaseWORD /x/\n\t end "
-    pieces = {name: regex.findall(pattern, text) for name, pattern in TIKTOKEN_PATTERNS.items()}
+    pieces = {name: regex.findall(known.pattern, text) for name, known in PUBLISHED.items()}
     assert all("".join(found) == text for found in pieces.values())
     assert " हिन्दी" in pieces["o200k"]  # marks stay in their word
     assert " हिन्दी" not in pieces["gpt2"]
@@ -94,16 +97,16 @@ def test_tiktoken_by_name_without_a_network(monkeypatch: pytest.MonkeyPatch) -> 
         assert rows(again, LINES) == rows(opened, LINES)
 
 
-def test_sizes_of_published_encodings_are_those_of_tiktoken(
+def test_special_tokens_of_published_encodings_are_those_of_tiktoken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("tiktoken")
     public = pytest.importorskip("tiktoken_ext.openai_public")
     monkeypatch.setattr(public, "load_tiktoken_bpe", lambda *_, **__: {})  # the ranks would need a network
-    for name in ("r50k", "p50k", "cl100k", "o200k"):
-        made_of = public.ENCODING_CONSTRUCTORS[f"{name}_base"]()
-        (size,) = [size for (known, _), size in PUBLISHED_SIZES.items() if known == name]
-        assert size == made_of.get("explicit_n_vocab", max(made_of["special_tokens"].values()) + 1)
+    for name in ("r50k_base", "p50k_base", "p50k_edit", "cl100k_base", "o200k_base", "o200k_harmony"):
+        made_of = public.ENCODING_CONSTRUCTORS[name]()
+        assert PUBLISHED[name.removesuffix("_base")].special_tokens == made_of["special_tokens"]
+        assert PUBLISHED[name.removesuffix("_base")].pattern == made_of["pat_str"]
     ranks = write_ranks(tmp_path / "full", more=50_256 - 259)
     assert open_tokenizer(f"{ranks}@r50k").vocab_size == 50_257
     assert open_tokenizer(f"{ranks}@o200k").vocab_size == 50_256  # another file with o200k's pattern
@@ -130,7 +133,10 @@ def test_tekken(tmp_path: Path) -> None:
     for spec in (path, tmp_path):
         opened = open_tokenizer(spec)
         assert opened.vocab_size == 267
-        assert rows(opened, ["ab ab"]) == [[256, 32, 256]]
+        assert rows(opened, ["ab ab"]) == [[266, 42, 266]]  # after the ten special tokens
+        model = Tokenizer.load(spec)
+        assert (len(model), model.encode("ab ab")) == (267, [266, 42, 266])
+        assert (model.special_tokens["<unk>"], model.special_tokens["[TOOL_CALLS]"]) == (0, 9)
 
 
 def test_unknown_tiktoken_name() -> None:
@@ -156,7 +162,8 @@ def test_a_vocabulary_has_one_size_however_it_is_opened(tmp_path: Path) -> None:
     for spec in (own, own.to_tiktoken(), own.to_huggingface(), *map(str, tmp_path.iterdir())):
         if not str(spec).endswith("x.json"):
             assert open_tokenizer(spec).vocab_size == 261, spec
-    assert PUBLISHED_SIZES["llama3", 128_000] == 128_256  # with <|begin_of_text|> and 255 more
+    for name, size in (("llama3", 128_256), ("llama4", 202_048), ("qwen", 151_851)):
+        assert max(PUBLISHED[name].special_tokens.values()) + 1 == size
 
 
 @pytest.mark.parametrize(

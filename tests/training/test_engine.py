@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pairity import _core, reference
-from pairity.bpe.alphabet import BYTE_ORDER
+from pairity.bpe.merges import BYTE_TOKENS
 from pairity.training.policy import Classical, Parity, Policy
 
 Words = dict[bytes, int]
@@ -20,9 +20,9 @@ def columns(words: Words):
     return data, offsets, np.array(list(words.values()), dtype=np.uint64)
 
 
-def engine_steps(pairs):
+def engine_steps(pairs, first_tokens):
     """Pairs of tokens as the engine's ids, in the columns that it takes."""
-    ids = {bytes([byte]): i for i, byte in enumerate(BYTE_ORDER)}
+    ids = {token: i for i, token in enumerate(first_tokens)}
     rows = []
     for left, right in pairs:
         rows.append((ids[left], ids[right]))
@@ -32,8 +32,32 @@ def engine_steps(pairs):
     return left.copy(), right.copy(), np.full(number, -1, np.int32), np.zeros(number, np.uint64)
 
 
+def encoder_of(table: reference.Table, tokens: list[bytes]) -> _core.Encoder:
+    """The table as a tokenizer whose ids have nothing to do with the engine's: they go the other way round."""
+    ids = {token: i for i, token in enumerate(reversed(tokens))}
+    rows = [(ids[left], ids[right], ids[left + right]) for left, right in table.merges]
+    return _core.Encoder(
+        None,
+        b"".join(ids),
+        np.cumsum([0, *map(len, ids)], dtype=np.int64),
+        np.array(rows, np.uint32).reshape(-1),
+        [],
+        whole_pretokens=table.whole_pretokens,
+    )
+
+
 def engine(
-    train, *, dev, dev_units, method: Policy, threads=1, num_merges=None, num_tokens=None, known=(), **limits
+    train,
+    *,
+    dev,
+    dev_units,
+    method: Policy,
+    threads=1,
+    num_merges=None,
+    num_tokens=None,
+    table=None,
+    known=(),
+    **limits,
 ):
     """Run the engine on what the reference takes, and put its result in the reference's terms."""
     ratios = getattr(method, "ratios", None) or {}
@@ -47,6 +71,8 @@ def engine(
         return None
 
     budget = num_merges if num_merges is not None else num_tokens
+    token_of = [*BYTE_TOKENS, *(sorted(table.tokens) if table else ())]
+    start = table and (encoder_of(table, token_of), np.arange(len(token_of), dtype=np.uint32)[::-1].copy())
     (left, right, served, count), done, tokens, exhausted = _core.train(
         [(columns(words), measure(language)) for language, words in train.items()],
         merges=num_merges,
@@ -54,12 +80,12 @@ def engine(
         global_merges=method.global_merges_of(budget),
         window=method.window_setting(),
         threads=threads,
-        known=engine_steps(known),
+        start=start,
+        known=engine_steps(known, token_of),
         **limits,
     )
     names = list(train)
-    token_of = [bytes([byte]) for byte in BYTE_ORDER]
-    learned = reference.Learned()
+    learned = reference.Learned(tokens=set(token_of))
     for a, b in zip(np.frombuffer(left, "<u4"), np.frombuffer(right, "<u4"), strict=True):
         pair = (token_of[a], token_of[b])
         learned.merges.append(pair)
@@ -238,3 +264,59 @@ def test_lists_that_come_and_go_are_kept_apart():
     words = {bytes(numbers.choice(list(b"abcdefgh"), 12)): 1 + i % 7 for i in range(1500)}
     case = {"train": {"x": words}, "dev": {}, "dev_units": {}, "method": Classical(), "num_merges": 300}
     assert_equal(case)
+
+
+@st.composite
+def tables(draw, train):
+    """Tokens over the bytes of the text, and merges in any order; some tokens no merge gives."""
+    letters = sorted({bytes([byte]) for words in train.values() for word in words for byte in word})
+    pieces = st.lists(st.sampled_from(letters), min_size=2, max_size=5).map(b"".join)
+    words = st.sampled_from(sorted({word for words in train.values() for word in words}))
+    tokens = {token for token in draw(st.sets(pieces | words, max_size=8)) if len(token) > 1}
+    parts = {*letters, *tokens}
+    possible = [
+        (token[:at], token[at:])
+        for token in sorted(tokens)
+        for at in range(1, len(token))
+        if {token[:at], token[at:]} <= parts
+    ]
+    merges = draw(st.lists(st.sampled_from(possible), unique=True)) if possible else []
+    return reference.Table(tokens, merges, whole_pretokens=draw(st.booleans()))
+
+
+@st.composite
+def from_tables(draw):
+    case = draw(cases())
+    if "num_tokens" in case:
+        case["num_tokens"] += 8  # those of the table count
+    return case | {"table": draw(tables(case["train"]))}
+
+
+@settings(max_examples=1000, deadline=None)
+@given(from_tables(), st.sampled_from([1, 1, 3]))
+def test_the_engine_goes_on_from_any_table_as_the_reference_does(case, threads):
+    assert_equal(case, threads)
+
+
+@settings(max_examples=300, deadline=None)
+@given(from_tables(), st.integers(0, 10))
+def test_a_run_from_a_table_goes_on_where_it_was_stopped(case, done):
+    case |= {"method": Classical()}  # others also need to know whom the first merges served
+    assert_equal(case | {"known": reference.train(**case).merges[:done]})
+
+
+@settings(max_examples=500, deadline=None)
+@given(from_tables())
+def test_the_longer_table_encodes_as_training_cut_it(case):
+    """And a text in which no new token occurs is cut as before."""
+    table, learned = case["table"], reference.train(**case)
+    longer = replace(table, tokens=table.tokens | learned.tokens, merges=[*table.merges, *learned.merges])
+    assert not set(map(b"".join, learned.merges)) & table.tokens
+    for words in (*case["train"].values(), *case["dev"].values()):
+        for word in words:
+            trained = table.cut(word)
+            for pair in learned.merges:
+                reference.apply(pair, trained)
+            assert longer.cut(word) == trained
+            if not set(trained) - table.tokens - set(BYTE_TOKENS):
+                assert trained == table.cut(word)

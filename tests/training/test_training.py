@@ -527,17 +527,6 @@ def test_a_pattern_that_could_not_be_saved_is_refused_before_any_work(tmp_path, 
     assert not list(tmp_path.iterdir())
 
 
-def test_a_table_that_cannot_be_continued_is_refused_before_any_work():
-    def untouched():
-        pytest.fail("the text was read")
-        yield
-
-    tokens = {i: bytes([i]) for i in range(256)} | {256: b"abc"}
-    start = pairity.Tokenizer(tokens, np.empty((0, 3), np.uint32), pattern=None)
-    with pytest.raises(PairityError, match="no merge makes the token b'abc'"):
-        train({"eng": untouched()}, num_merges=5, method=Classical(), continue_from=start)
-
-
 def test_a_language_that_is_named_can_be_skipped(lines):
     dev, _ = lines
     corpus = {language: dev[language] for language in ("eng_Latn", "deu_Latn")}

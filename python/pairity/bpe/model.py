@@ -15,10 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pairity import _core
-from pairity.bpe.alphabet import BYTE_ORDER, to_bytes
+from pairity.bpe.alphabet import to_bytes
 from pairity.bpe.merges import BYTE_TOKENS, join_merges
 from pairity.bpe.roles import NO_ROLES, GivenRoles, Roles
 from pairity.bpe.special import check_names
+from pairity.bpe.start import Start, start_of
 from pairity.bpe.wrapping import NO_WRAPPING, Wrapping
 from pairity.errors import PairityError
 from pairity.text.pretokenizers import Pretokenization
@@ -182,29 +183,14 @@ class BpeModel:
 
     # ------------------------------------------------------------------ larger and smaller
 
-    def training_ids(self) -> tuple[Merges, list[int]]:
-        """The merges as training numbers them, and the id here of every id there."""
-        theirs = {self.vocabulary[bytes([byte])]: number for number, byte in enumerate(BYTE_ORDER)}
-        pairs = np.empty((len(self.merges), 2), np.uint32)
-        for step, (left, right, new) in enumerate(self.merges.tolist()):
-            for part in (left, right):
-                if part not in theirs:
-                    raise PairityError(
-                        f"training cannot continue from this table: merge {step} uses {self.tokens[part]!r}, "
-                        "which no earlier merge makes."
-                    )
-            pairs[step] = theirs[left], theirs[right]
-            theirs.setdefault(new, len(theirs))
-        for token, token_id in self.vocabulary.items():
-            if token_id not in theirs:
-                raise PairityError(
-                    f"training cannot continue from this table: no merge makes the token {token!r} (id {token_id})."
-                )
-        return pairs, list(theirs)
+    @cached_property
+    def training_start(self) -> Start:
+        """Where training goes on from here."""
+        return start_of(self)
 
     def extended(self, pairs: npt.ArrayLike, *, record: Mapping[str, Any], trace: Any) -> BpeModel:
-        """With further merges, numbered as training continues from `training_ids`; all ids stay."""
-        _, ours = self.training_ids()
+        """With further merges, numbered as training goes on from `training_start`; all ids stay."""
+        ours = list(self.training_start.ids)
         rows = as_rows(pairs, columns=2).tolist()
         known = [self.tokens[token_id] for token_id in ours]
         tokens, made = join_merges(rows, known)

@@ -12,8 +12,9 @@ from pairity.cli.outputs import output_file, output_folder
 from pairity.cli.printing import print_scores, print_tax, print_written
 from pairity.errors import PairityError
 from pairity.extras import load_extra
+from pairity.formats.opening import split_name
 from pairity.judging.evaluation import LeakWarning, evaluate
-from pairity.judging.opening import by_name, open_tokenizer, split_name
+from pairity.judging.opening import by_name, open_tokenizer
 from pairity.judging.scores import OF_THE_FOLDER
 from pairity.judging.tax import tax
 from pairity.progress import Progress

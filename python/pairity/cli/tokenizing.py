@@ -17,13 +17,16 @@ from pairity.cli.profiles import print_profile
 from pairity.counts.counts import Counts
 from pairity.errors import PairityError
 from pairity.formats import exporting, llama_cpp
+from pairity.formats.opening import find
+from pairity.judging.opening import open_tokenizer
 from pairity.judging.profile import inspect_languages
+from pairity.judging.protocol import TokenizerLike
 from pairity.progress import Progress
 from pairity.tokenizer import embedding, inspection
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.run import run_of
 
-tokenizer_argument = click.argument("tokenizer", type=click.Path(path_type=Path))
+tokenizer_argument = click.argument("tokenizer")
 
 SETTINGS = ("method", "vocab_size", "num_merges", "min_frequency", "max_token_length", "whole_characters")
 
@@ -37,20 +40,65 @@ SETTINGS = ("method", "vocab_size", "num_merges", "min_frequency", "max_token_le
 )
 @tokenizer_argument
 @click.option("--tokens", is_flag=True, help="Show the tokens instead of their ids.")
-def encode_command(tokenizer: Path, tokens: bool) -> None:
-    """Encode standard input: one line of ids per line of text."""
-    found = Tokenizer.load(tokenizer)
-    for line in sys.stdin.buffer:
-        ids = found.encode(line.removesuffix(b"\n"))
-        shown = [repr(found.token_of(i).decode(errors="replace")) for i in ids] if tokens else map(str, ids)
+def encode_command(tokenizer: str, tokens: bool) -> None:
+    """Encode standard input: one line of ids per line of text.
+
+    TOKENIZER is what eval takes.
+    """
+    found = open_any(tokenizer)
+    for number, line in enumerate(sys.stdin.buffer, 1):
+        ids = encode_line(found, line.removesuffix(b"\n"), number)
+        shown = (
+            [repr(token_bytes(found, i).decode(errors="replace")) for i in ids] if tokens else map(str, ids)
+        )
         click.echo(" ".join(shown))
+
+
+def open_any(spec: str) -> Tokenizer | TokenizerLike:
+    """A byte-level BPE with our own encoder, and any other by the library that it is for."""
+    try:
+        return Tokenizer.load(spec)
+    except PairityError:
+        if find(spec).kind not in ("tokenizer.json", "transformers", "hub", "sentencepiece"):
+            raise
+        return open_tokenizer(spec)
+
+
+def encode_line(tokenizer: Tokenizer | TokenizerLike, line: bytes, number: int) -> list[int]:
+    if isinstance(tokenizer, Tokenizer):
+        return tokenizer.encode(line)
+    try:
+        ids, _ = tokenizer.encode_lines([line.decode()])
+    except UnicodeDecodeError:
+        raise PairityError(f"line {number} is not UTF-8, which {tokenizer.name} cannot encode.") from None
+    return [int(token) for token in ids]
+
+
+def token_bytes(tokenizer: Tokenizer | TokenizerLike, token: int) -> bytes:
+    if isinstance(tokenizer, Tokenizer):
+        return tokenizer.token_of(token)
+    found = tokenizer.token_bytes(token)
+    return decoded(tokenizer, [token]) if found is None else found
+
+
+def decoded(tokenizer: Tokenizer | TokenizerLike, ids: list[int]) -> bytes:
+    if isinstance(tokenizer, Tokenizer):
+        return tokenizer.decode_bytes(ids)
+    if wrong := [token for token in ids if not 0 <= token < tokenizer.vocab_size]:
+        last = tokenizer.vocab_size - 1
+        raise PairityError(f"id {wrong[0]} is not in the vocabulary, whose ids go from 0 to {last}")
+    text = tokenizer.decode(ids)
+    return text.encode() if isinstance(text, str) else text
 
 
 @command("decode", "pairity encode tokenizer/ < text.txt | pairity decode tokenizer/")
 @tokenizer_argument
-def decode_command(tokenizer: Path) -> None:
-    """Decode standard input: one line of text per line of ids."""
-    found = Tokenizer.load(tokenizer)
+def decode_command(tokenizer: str) -> None:
+    """Decode standard input: one line of text per line of ids.
+
+    TOKENIZER is what eval takes.
+    """
+    found = open_any(tokenizer)
     for number, line in enumerate(sys.stdin.buffer, 1):
         try:
             ids = [int(word) for word in line.split()]
@@ -58,7 +106,7 @@ def decode_command(tokenizer: Path) -> None:
             raise PairityError(
                 f"line {number} must hold token ids only, but it is {line.strip()[:60].decode(errors='replace')!r}"
             ) from None
-        sys.stdout.buffer.write(found.decode_bytes(ids) + b"\n")
+        sys.stdout.buffer.write(decoded(found, ids) + b"\n")
 
 
 @command(
@@ -101,7 +149,7 @@ def decode_command(tokenizer: Path) -> None:
 )
 @force("an existing table")
 def inspect_command(
-    tokenizer: Path,
+    tokenizer: str,
     tokens: Path | None,
     languages: Sequence[str],
     data: Sequence[str],
@@ -109,7 +157,10 @@ def inspect_command(
     counts: str | None,
     force: bool,
 ) -> None:
-    """Show a tokenizer's settings, its data, and which languages were served; or what it means to one language."""
+    """Show a tokenizer's settings, its data, and which languages were served; or what it means to one language.
+
+    TOKENIZER is any byte-level BPE that eval takes.
+    """
     check_options(tokens, languages, data, table, counts)
     with ExitStack() as outputs:
         for path in filter(None, (tokens, table)):
@@ -175,6 +226,7 @@ def show_languages(found: Tokenizer, languages: Sequence[str], data: Any, table:
     pairity export tokenizer/ --to tiktoken -o pairity.tiktoken
     pairity export tokenizer/ --to transformers --bos-token '<s>' -o exported/
     pairity export tokenizer/ --to gguf -o vocab.gguf
+    pairity export llama3/tokenizer.model --to transformers -o llama3-hf/
     """,
 )
 @tokenizer_argument
@@ -189,7 +241,7 @@ def show_languages(found: Tokenizer, languages: Sequence[str], data: Any, table:
 )
 @force("existing files")
 def export_command(
-    tokenizer: Path,
+    tokenizer: str,
     to: str,
     output: Path,
     vocab_size: int | None,
@@ -199,7 +251,8 @@ def export_command(
 ) -> None:
     """Write a tokenizer in the format of another library.
 
-    Roles and chat template are those that the tokenizer has, unless others are given here.
+    TOKENIZER is any byte-level BPE that eval takes. Roles and chat template are those that it has, unless others are
+    given here.
     """
     exporting.check_given(to, given)
     exporting.check_allowed(to, allow_different)
@@ -221,11 +274,11 @@ def export_command(
     pairity embed llama/ longer/ -o rows.json
     """,
 )
-@click.argument("old", type=click.Path(path_type=Path))
-@click.argument("new", type=click.Path(path_type=Path))
+@click.argument("old")
+@click.argument("new")
 @output("A table with id, bytes and old_ids (.parquet), or a map from id to old ids (.json).", metavar="FILE")
 @force("an existing file")
-def embed_command(old: Path, new: Path, output: Path, force: bool) -> None:
+def embed_command(old: str, new: str, output: Path, force: bool) -> None:
     """Write which old tokens each new token of an extended tokenizer is made of.
 
     The mean of their rows is where the row of the new token in a model's embedding may start;

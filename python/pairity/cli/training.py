@@ -136,7 +136,7 @@ GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSour
     "--continue",
     "continue_from",
     metavar="TOKENIZER",
-    help="Keep the tokens and ids of this tokenizer and learn more.",
+    help="Keep the tokens and ids of this byte-level BPE and learn more. TOKENIZER is what eval takes.",
 )
 @roles
 @several("--skip", commas=True, metavar="LANG...", help="Leave these languages of the train text out.")

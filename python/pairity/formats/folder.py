@@ -49,7 +49,7 @@ def load(path: Path) -> BpeModel:
     file = path / "tokenizer.json" if path.is_dir() else path
     settings_file = file.parent / SETTINGS
     if file.name != "tokenizer.json" or not settings_file.exists():
-        return tokenizer_json.read_from(path)
+        return tokenizer_json.read_from(path, allow_holes=True)
     return settled(lambda: load_folder(file.parent), settings_file)
 
 

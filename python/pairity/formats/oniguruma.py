@@ -12,7 +12,7 @@ import re
 
 from pairity import _core
 from pairity.errors import PairityError
-from pairity.text.pretokenizers import CL100K, PROBE, is_preset
+from pairity.text.pretokenizers import CL100K, PROBE, THEN, is_preset
 
 BY_HAND = {
     # tiktoken's cl100k_base: Oniguruma takes {1,3}+ for a repeat of a repeat.
@@ -37,7 +37,11 @@ PROBES = (
 
 
 def for_oniguruma(pattern: str) -> str:
-    """The pattern as Hugging Face must be given it."""
+    """The pattern as Hugging Face must be given it, step by step."""
+    return THEN.join(step_for_oniguruma(step) for step in pattern.split(THEN))
+
+
+def step_for_oniguruma(pattern: str) -> str:
     if is_preset(pattern):
         return pattern  # these are proved equal in the tests, over far more text than a probe
     translated = BY_HAND.get(pattern) or translate(pattern)
@@ -46,7 +50,11 @@ def for_oniguruma(pattern: str) -> str:
 
 
 def from_oniguruma(pattern: str) -> str:
-    """The pattern that a Hugging Face file has, as we must be given it."""
+    """The pattern that a Hugging Face file has, as we must be given it, step by step."""
+    return THEN.join(step_from_oniguruma(step) for step in pattern.split(THEN))
+
+
+def step_from_oniguruma(pattern: str) -> str:
     if is_preset(pattern):
         return pattern
     for ours, theirs in BY_HAND.items():

@@ -9,6 +9,7 @@ import base64
 import binascii
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,31 @@ from pairity.errors import PairityError
 from pairity.extras import load_extra
 from pairity.files.digests import digest
 from pairity.formats.json_files import as_json, of_type, read_json, unreadable
-from pairity.text.pretokenizers import Pretokenization, is_preset, pattern_of
+from pairity.formats.published import PUBLISHED, in_place
+from pairity.text.pretokenizers import PRESETS, THEN, Pretokenization, is_preset, pattern_of
 
 WHOLE_TEXT = r"(?s:.+)"
 """How tiktoken is told to leave text whole."""
+
+
+@dataclass(frozen=True)
+class RankTable:
+    """What a tokenizer of this kind is made of, wherever it was found."""
+
+    place: str
+    ranks: Mapping[bytes, int]
+    pattern: str
+    special_tokens: Mapping[str, int]
+
+    def model(self, *, allow_holes: bool) -> BpeModel:
+        pattern = None if self.pattern == WHOLE_TEXT else self.pattern
+        check_covers(pattern, "import this table: tiktoken")
+        return from_ranks(
+            self.ranks,
+            cut=Pretokenization(pattern),
+            special_tokens=dict(self.special_tokens),
+            allow_holes=allow_holes,
+        )
 
 
 def read_from(
@@ -35,27 +57,63 @@ def read_from(
     allow_holes: bool = False,
 ) -> BpeModel:
     """From a file of ranks or a `tiktoken.Encoding`."""
+    regex = None if pattern is None else pattern_of(pattern) or WHOLE_TEXT
     if isinstance(source, str | os.PathLike):
-        path = Path(source)
-        ranks = read_ranks(path)
-        stored, specials = read_settings(path)
-        if pattern is None and stored is None:
-            raise PairityError(
-                f"{path} has ranks but no pattern. Pass pattern=..., the name of a pre-tokenizer such as "
-                "'gpt4o' or a regular expression."
-            )
+        table = read_table(Path(source), regex)
     else:
-        ranks, stored, specials = source._mergeable_ranks, source._pat_str, source._special_tokens
-    regex = stored if pattern is None else pattern_of(pattern)
-    if regex == WHOLE_TEXT:
-        regex = None
-    check_covers(regex, "import this table: tiktoken")
-    return from_ranks(
-        ranks,
-        cut=Pretokenization(regex),
-        special_tokens=dict(specials if special_tokens is None else special_tokens),
-        allow_holes=allow_holes,
+        table = of_encoding(source)
+        table = table if regex is None else replace(table, pattern=regex)
+    if special_tokens is not None:
+        table = replace(table, special_tokens=special_tokens)
+    return table.model(allow_holes=allow_holes)
+
+
+def of_encoding(encoding: Any) -> RankTable:
+    """A `tiktoken.Encoding`."""
+    return RankTable(
+        str(encoding.name), encoding._mergeable_ranks, encoding._pat_str, encoding._special_tokens
     )
+
+
+def is_ranks_file(path: Path) -> bool:
+    """Whether the first line is BASE64 RANK."""
+    with path.open("rb") as file:
+        parts = file.readline(4096).split()
+    if len(parts) != 2 or not parts[1].isdigit():
+        return False
+    try:
+        base64.b64decode(parts[0], validate=True)
+    except ValueError:
+        return False
+    return True
+
+
+def read_table(path: Path, pattern: str | None = None) -> RankTable:
+    """A file of ranks. `pattern` is the name of a published file or of a pre-tokenizer, or a regular expression.
+
+    Without one it is that of the .json beside the ranks, which pairity writes, or follows from the file's name.
+    """
+    ranks = read_ranks(path)
+    stored, specials = read_settings(path)
+    if stored is not None and pattern in (None, stored):
+        return RankTable(str(path), ranks, stored, specials)
+    known = PUBLISHED.get(pattern or in_place(f"{path.resolve().parent.name}/{path.name}") or "")
+    if pattern is None and known is None:
+        raise PairityError(
+            f"{path} holds tiktoken ranks, but not the pattern that cuts the text before them. Add it: "
+            f"{path.name}@NAME with NAME one of {', '.join(PUBLISHED)}, or {path.name}@REGEX. In Python, "
+            "from_tiktoken takes pattern=..."
+        )
+    if known is not None and not specials and known.ranks == len(ranks):
+        specials = dict(known.special_tokens)
+    return RankTable(str(path), ranks, known.pattern if known else named_pattern(pattern or ""), specials)
+
+
+def named_pattern(name_or_regex: str) -> str:
+    """A pattern as tiktoken takes it, from the name of a published file or of a pre-tokenizer, or as it is."""
+    if name_or_regex in PUBLISHED:
+        return PUBLISHED[name_or_regex].pattern
+    return (PRESETS[name_or_regex] or WHOLE_TEXT) if name_or_regex in PRESETS else name_or_regex
 
 
 def read_settings(path: Path) -> tuple[str | None, dict[str, int]]:
@@ -182,6 +240,10 @@ def check(model: BpeModel) -> None:
     if model.cut.normalize:
         raise PairityError(
             f"tiktoken cannot normalise text ({model.cut.normalize}): ids would differ. Export to hf."
+        )
+    if THEN in (model.cut.pattern or ""):
+        raise PairityError(
+            "tiktoken cuts text with one pattern, and this tokenizer with several. Export to hf."
         )
     check_covers(model.cut.pattern, "export to tiktoken: it")
     for name, following in pairwise(sorted(model.special_tokens)):

@@ -16,17 +16,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairity import _core
 from pairity.bpe.alphabet import to_bytes, to_text
 from pairity.bpe.model import BpeModel
 from pairity.bpe.wrapping import Wrapping
 from pairity.errors import PairityError, PairityWarning, listed
-from pairity.formats import post_processor
+from pairity.formats import post_processor, pre_tokenizers
 from pairity.formats.added_tokens import SPECIAL, check_added, unlike_ours, with_named
 from pairity.formats.json_files import of_type, read_json
-from pairity.formats.oniguruma import for_oniguruma, from_oniguruma
 from pairity.formats.tokenizer_config import Config, read_config
-from pairity.text.pretokenizers import Pretokenization, is_preset
+from pairity.text.pretokenizers import Pretokenization
 
 EMPTY_MODEL = {
     "type": "BPE",
@@ -37,7 +35,6 @@ EMPTY_MODEL = {
     "fuse_unk": False,
     "byte_fallback": False,
 }
-BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 
 
 def vocab(model: BpeModel) -> dict[str, int]:
@@ -85,11 +82,6 @@ def write(model: BpeModel) -> dict[str, Any]:
             stacklevel=2,
         )
     wrapping = model.wrapping
-    pre_tokenizer: dict[str, Any] = BYTE_LEVEL
-    if model.cut.pattern is not None:
-        regex = {"Regex": for_oniguruma(model.cut.pattern)}
-        split = {"type": "Split", "pattern": regex, "behavior": "Isolated", "invert": False}
-        pre_tokenizer = {"type": "Sequence", "pretokenizers": [split, BYTE_LEVEL]}
     return {
         "version": "1.0",
         "truncation": wrapping.truncation,
@@ -99,10 +91,10 @@ def write(model: BpeModel) -> dict[str, Any]:
             for name, token_id in sorted(last_first(model.special_tokens).items(), key=lambda item: item[1])
         ],
         "normalizer": {"type": "NFC"} if model.cut.normalize == "nfc" else None,
-        "pre_tokenizer": pre_tokenizer,
+        "pre_tokenizer": pre_tokenizers.write(model.cut.pattern),
         "post_processor": wrapping.post_processor
         or post_processor.of_roles(model.roles, model.special_tokens),
-        "decoder": wrapping.decoder or BYTE_LEVEL,
+        "decoder": wrapping.decoder or pre_tokenizers.BYTE_LEVEL,
         "model": {
             **EMPTY_MODEL,
             **wrapping.model,
@@ -193,7 +185,7 @@ def parse(contents: dict[str, Any], config: Config) -> dict[str, Any]:
     return {
         "tokens": tokens,
         "merges": merges,
-        "cut": Pretokenization(pattern_in(contents.get("pre_tokenizer")), normalize),
+        "cut": Pretokenization(pre_tokenizers.read(contents.get("pre_tokenizer")), normalize),
         "special_tokens": special_tokens,
         "whole_pretokens": of_type(bool, model.get("ignore_merges", False), "ignore_merges"),
         "roles": replace(config.roles, add_bos=add_bos, add_eos=add_eos),
@@ -201,7 +193,7 @@ def parse(contents: dict[str, Any], config: Config) -> dict[str, Any]:
             truncation=contents.get("truncation"),
             padding=contents.get("padding"),
             post_processor=processor,
-            decoder=None if contents.get("decoder") == BYTE_LEVEL else contents.get("decoder"),
+            decoder=None if contents.get("decoder") == pre_tokenizers.BYTE_LEVEL else contents.get("decoder"),
             model=settings,
             flags={token["content"]: flags for token in added if (flags := unlike_ours(token))},
             config=config.others,
@@ -256,7 +248,9 @@ def check_model(model: dict[str, Any]) -> None:
     kind = model.get("type", "BPE")
     if kind != "BPE":
         raise PairityError(
-            f"the model of this tokenizer.json is {kind}, not BPE: its ids do not come from merges."
+            f"the model of this tokenizer.json is {kind}, not BPE: its ids do not come from merges, so there is "
+            "nothing to export or continue. encode, decode, eval and tax can use it as it is; for a byte-level BPE, "
+            "train one on the same text with pairity train."
         )
     if model.get("byte_fallback"):
         raise PairityError(
@@ -281,49 +275,6 @@ def normalize_of(normalizer: dict[str, Any] | None) -> str | None:
     raise PairityError(f"the normalizer {normalizer['type']} cannot be kept: only NFC can, or none.")
 
 
-def pattern_in(pre_tokenizer: dict[str, Any] | None) -> str | None:
-    """The one regular expression that stands for the pre-tokenizers."""
-    if pre_tokenizer is None:
-        raise PairityError(
-            "this tokenizer.json has no pre-tokenizer, so it is not byte-level, the only kind that can "
-            "be read."
-        )
-    steps = pre_tokenizer["pretokenizers"] if pre_tokenizer["type"] == "Sequence" else [pre_tokenizer]
-    kinds = [step["type"] for step in steps]
-    if kinds not in (["ByteLevel"], ["Split", "ByteLevel"]):
-        raise PairityError(
-            f"the pre-tokenizers {' + '.join(kinds)} cannot be kept: only ByteLevel can, alone or after one "
-            "Split."
-        )
-    byte_level = steps[-1]
-    if byte_level.get("add_prefix_space", True):
-        raise PairityError(
-            "ByteLevel with add_prefix_space puts a space before every text, so text would not come back."
-        )
-    uses_gpt2 = byte_level.get("use_regex", True)
-    if len(steps) == 1:
-        return _core.PATTERNS["gpt2"][0] if uses_gpt2 else None
-    if uses_gpt2:
-        raise PairityError(
-            "a Split before a ByteLevel with a regex of its own cuts twice; one pattern cannot say that."
-        )
-    return split_pattern(steps[0])
-
-
-def split_pattern(split: dict[str, Any]) -> str:
-    if "Regex" not in split["pattern"]:
-        raise PairityError(f"Split on the text {split['pattern']!r} is not a pattern of pre-tokens.")
-    pattern = from_oniguruma(of_type(str, split["pattern"]["Regex"], "the regex of Split"))
-    behavior, invert = split["behavior"], split.get("invert", False)
-    known = is_preset(pattern)
-    # Known patterns match all text, so removing what lies between matches removes nothing.
-    if (behavior, invert) != ("Isolated", False) and not (known and (behavior, invert) == ("Removed", True)):
-        raise PairityError(
-            f"Split with behavior {behavior} and invert {invert} cannot be kept: only Isolated can."
-        )
-    return pattern
-
-
 def check_decoder(decoder: dict[str, Any] | None) -> None:
     if decoder is not None and decoder["type"] != "ByteLevel":
         raise PairityError(f"the decoder {decoder['type']} cannot be kept: only ByteLevel can.")
@@ -331,7 +282,7 @@ def check_decoder(decoder: dict[str, Any] | None) -> None:
 
 def check_readable(name: str, part: Any) -> None:
     """Refuse a part that is only kept if Hugging Face's library cannot read it."""
-    if part is None or part == BYTE_LEVEL:
+    if part is None or part == pre_tokenizers.BYTE_LEVEL:
         return
     import tokenizers
 

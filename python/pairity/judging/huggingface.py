@@ -12,7 +12,6 @@ import numpy as np
 
 from pairity.bpe.alphabet import to_bytes
 from pairity.errors import PairityError
-from pairity.extras import load_extra
 from pairity.formats.json_files import parse_json, unreadable
 from pairity.judging.arrays import Ids, Integers
 from pairity.judging.protocol import Adapter, TokenizerLike, joined, plain
@@ -123,16 +122,6 @@ def check_prefix(contents: str, path: Path) -> None:
                 f"{path} is damaged: the second half of the merge {merge!r} does not begin with the "
                 "continuing_subword_prefix."
             )
-
-
-def open_transformers(source: str, name: str, *, local: bool) -> TokenizerLike:
-    """A folder of transformers, or (not `local`) a name on the Hugging Face hub."""
-    transformers = load_extra("transformers", f"the tokenizer {source!r}")
-    try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(source, local_files_only=local)
-    except Exception as error:
-        raise PairityError(f"transformers cannot open the tokenizer {source!r}: {error}") from error
-    return from_transformers(tokenizer, name)
 
 
 def from_transformers(tokenizer: Any, name: str) -> TokenizerLike:

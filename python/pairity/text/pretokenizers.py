@@ -3,6 +3,7 @@
 pattern_of("gpt4o")               -> the pattern of GPT-4o
 pattern_of("gpt4o", digits=True)  -> the same, but every number character stands alone
 pattern_of(r"\\S+|\\s+")            -> itself, if it is fit for training
+pattern_of(r"\\p{N}(?then)\\s+")   -> itself: text is cut at numbers, then each piece at white space
 pattern_of("none")                -> None: the text stays whole
 """
 
@@ -32,6 +33,9 @@ PROBE: Final = (
 
 CL100K: Final = _core.CL100K
 """The pattern of GPT-4 as tiktoken writes it; it takes white space at the end of a text whole, which gpt4 does not."""
+
+THEN: Final = _core.THEN
+"""Stands between the patterns of several steps: A(?then)B cuts by A, then each piece by B."""
 
 TIKTOKEN_GPT2: Final = _core.TIKTOKEN_GPT2
 """The pattern of GPT-2 as tiktoken writes it."""

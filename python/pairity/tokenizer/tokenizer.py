@@ -19,8 +19,10 @@ import numpy.typing as npt
 
 from pairity.bpe.model import NO_ID, BpeModel
 from pairity.bpe.roles import GivenRoles
+from pairity.bpe.start import one_after_the_other
 from pairity.errors import PairityError
 from pairity.formats import exporting, folder, merges_txt, tiktoken, tokenizer_json, transformers
+from pairity.formats.opening import open_model
 from pairity.text.pretokenizers import Pretokenization
 from pairity.threads import thread_count
 from pairity.tokenizer.contents import Contents
@@ -103,9 +105,10 @@ class Tokenizer(Contents):
         )
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Tokenizer:
-        """From a folder that `save` wrote, or any other with a tokenizer.json, or that file."""
-        return cls.from_model(folder.load(Path(path)))
+    def load(cls, spec: str | os.PathLike[str]) -> Tokenizer:
+        """From a folder that `save` wrote, a tokenizer.json, a file of ranks, "tiktoken:NAME", "hf:NAME" or whatever
+        else names a byte-level BPE (see `pairity.formats.opening.find`); every id is kept."""
+        return cls.from_model(open_model(spec))
 
     @classmethod
     def from_huggingface(cls, source: Any, *, allow_holes: bool = False) -> Tokenizer:
@@ -270,13 +273,13 @@ class Tokenizer(Contents):
     # ------------------------------------------------------------------ larger and smaller
 
     def engine_merges(self) -> npt.NDArray[np.uint32]:
-        """The merges as training numbers them: what a training run can continue from."""
-        return self._model.training_ids()[0]
+        """The merges as training numbers them, for `from_merges`; an error where merges alone do not say it all."""
+        return one_after_the_other(self._model)[0]
 
     def extended(
         self, pairs: npt.ArrayLike, *, record: Mapping[str, Any] | None = None, trace: pa.Table | None = None
     ) -> Tokenizer:
-        """With further merges, numbered as training continues from `engine_merges`; all ids stay."""
+        """With further merges, numbered as training goes on from this one; all ids stay."""
         return Tokenizer.from_model(self._model.extended(pairs, record=dict(record or {}), trace=trace))
 
     def truncate(self, vocab_size: int) -> Tokenizer:

@@ -7,7 +7,7 @@ Ids: 0 to 255 are the bytes in the order of `alphabet.BYTE_ORDER`, 256 and up wh
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,11 @@ class Steps:
     def __len__(self) -> int:
         return len(self.left)
 
+    def __add__(self, further: "Steps") -> "Steps":
+        """One after the other."""
+        both = zip(self.columns, further.columns, strict=True)
+        return Steps(*(np.concatenate(columns) for columns in both))
+
     @property
     def columns(self) -> tuple[Any, Any, Any, Any]:
         return self.left, self.right, self.served, self.count
@@ -71,6 +76,12 @@ class Learned:
     token_counts: npt.NDArray[np.uint64]
     """How many tokens the measured text of each language took then."""
 
+    def after(self, steps: Steps) -> "Learned":
+        """The same with merges before those that were learned; nothing is known of the time before these."""
+        number = len(steps)
+        exhausted = [(language, number + step) for language, step in self.exhausted]
+        return replace(self, steps=steps + self.steps, exhausted=exhausted, sampled=number + self.sampled)
+
 
 def learn(
     languages: Sequence[tuple[Columns, Measured | None]],
@@ -83,6 +94,7 @@ def learn(
     max_token_length: int | None = None,
     whole_characters: bool = False,
     threads: int = 1,
+    start: tuple[_core.Encoder, Any] | None = None,
     known: Steps | None = None,
     known_exhausted: Exhausted = (),
     tick: Callable[[int, int | None], object] | None = None,
@@ -91,6 +103,8 @@ def learn(
 ) -> Learned:
     """Learn until there are `merges` merges, or `tokens` tokens beside the bytes; `known` ones count.
 
+    `start`: pre-tokens start as this encoder cuts them, not as bytes. With it come the ids of its tokens in the order
+    of their numbers here (256 and up are those beside the bytes), and only tokens that it lacks are learned.
     `global_merges`: how many come from all languages together (None: all). `tick(done, language)` is called now
     and then, `checkpoint(steps, exhausted)` every `checkpoint_seconds`, both on this thread.
     """
@@ -104,6 +118,7 @@ def learn(
         max_token_length=max_token_length,
         whole_characters=whole_characters,
         threads=threads,
+        start=start,
         known=None if known is None else known.columns,
         known_exhausted=known_exhausted,
         tick=tick,

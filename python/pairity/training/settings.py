@@ -1,16 +1,21 @@
 """What is to be learned, as one frozen value that is checked when it is made."""
 
 import os
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from pairity import _core
 from pairity.bpe import special
 from pairity.bpe.merges import BYTE_TOKENS
 from pairity.bpe.roles import NO_ROLES, GivenRoles, Roles
-from pairity.errors import PairityError
+from pairity.errors import PairityError, PairityWarning
+from pairity.formats.opening import find
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization, check_pattern
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.checks import (
@@ -44,6 +49,8 @@ class Settings:
     """The tokenizer to continue from ..."""
     known: Steps = NO_STEPS
     """... and its merges, as the engine numbers them."""
+    as_encoded: bool = False
+    """Pre-tokens start as that tokenizer cuts them; otherwise the engine makes its merges again."""
 
     def __post_init__(self) -> None:
         check_policy(self.policy)
@@ -69,11 +76,23 @@ class Settings:
 
     def share(self, merges: int) -> int:
         """How much of the budget is done after this many merges; a few of them may not make a new token."""
-        return min(merges - len(self.known), self.budget)
+        return min(merges - len(self.remade), self.budget)
+
+    @property
+    def remade(self) -> Steps:
+        """The merges that the engine makes again before it learns."""
+        return NO_STEPS if self.as_encoded else self.known
+
+    @property
+    def first_tokens(self) -> Sequence[bytes]:
+        """The tokens before the first merge of the engine, by their numbers there."""
+        if self.start is None or not self.as_encoded:
+            return BYTE_TOKENS
+        return [self.start.tokens[token_id] for token_id in self.start.model.training_start.ids]
 
     def for_engine(self) -> dict[str, Any]:
         """The engine counts what is known as learned."""
-        known = len(self.known)
+        known = len(self.remade)
         known_tokens = len(self.start.vocabulary) - len(BYTE_TOKENS) if self.start else 0
         first = self.policy.global_merges_of(self.budget)
         return {
@@ -84,7 +103,14 @@ class Settings:
             "min_frequency": self.min_frequency,
             "max_token_length": self.max_token_length,
             "whole_characters": self.whole_characters,
+            "start": self.encoder_and_ids(),
         }
+
+    def encoder_and_ids(self) -> tuple[_core.Encoder, npt.NDArray[np.uint32]] | None:
+        if self.start is None or not self.as_encoded:
+            return None
+        model = self.start.model
+        return model.encoder, np.array(model.training_start.ids, np.uint32)
 
     def describe(self) -> dict[str, Any]:
         """For pairity.json, and for the fingerprint of a checkpoint."""
@@ -136,6 +162,7 @@ def make_settings(
     if special_tokens or reserved:
         raise PairityError("a tokenizer that is continued keeps its special tokens: leave new ones out.")
     start = opened(continue_from).with_roles(**roles)
+    begin = start.model.training_start
     return Settings(
         vocab_size=vocab_size if add_tokens is None else start.vocab_size + add_tokens,
         num_merges=num_merges,
@@ -143,7 +170,8 @@ def make_settings(
         special_tokens=tuple(start.special_tokens),
         roles=start.roles,
         start=start,
-        known=Steps.known(start.engine_merges()),
+        known=Steps.known(begin.pairs),
+        as_encoded=begin.as_encoded,
         **others,
     )
 
@@ -152,17 +180,26 @@ def opened(source: Any) -> Tokenizer:
     """The tokenizer to continue from: one of ours, the place of one, or an object of `tokenizers` or `transformers`."""
     if isinstance(source, Tokenizer):
         return source
-    return (
-        Tokenizer.load(source)
-        if isinstance(source, str | os.PathLike)
-        else Tokenizer.from_huggingface(source)
-    )
+    return open_start(source) if isinstance(source, str | os.PathLike) else Tokenizer.from_huggingface(source)
 
 
 def with_roles(special_tokens: Sequence[str], roles: Roles) -> list[str]:
     """The special tokens, and after them those that only a role names."""
     names = list(special.check_names(special_tokens))
     return names + [name for name in dict.fromkeys(roles.named.values()) if name not in names]
+
+
+def open_start(spec: str | os.PathLike[str]) -> Tokenizer:
+    start = Tokenizer.load(spec)
+    if not start.special_tokens and (found := find(spec)).kind == "ranks":
+        warnings.warn(
+            f"{found.place} lists no special tokens, so new tokens get the ids from {len(start)} on. If special "
+            "tokens of the model have these ids, write them beside it first, into "
+            f'{Path(found.place).with_suffix(".json").name}: {{"special_tokens": {{"NAME": ID}}}}.',
+            PairityWarning,
+            stacklevel=2,
+        )
+    return start
 
 
 def with_reserved(

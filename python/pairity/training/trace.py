@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from pairity.bpe.merges import BYTE_TOKENS, join_merges
+from pairity.bpe.merges import join_merges
 from pairity.errors import PairityError
 from pairity.training.engine import Learned
 from pairity.training.measure import Measure
@@ -187,13 +187,15 @@ def trace_of(
     learned: Learned,
     measures: Mapping[str, Measure],
     languages: Sequence[str],
+    *,
+    first_tokens: Sequence[bytes],
     special_tokens: int,
     apart: Iterable[str] = (),
 ) -> Trace:
     """The engine's ids and numbers of tokens, as tokens and costs."""
     pairs = learned.steps.pairs.tolist()
-    tokens, made = join_merges(pairs, BYTE_TOKENS)
-    highest = np.maximum.accumulate([len(BYTE_TOKENS) - 1, *made])
+    tokens, made = join_merges(pairs, first_tokens)
+    highest = np.maximum.accumulate([len(first_tokens) - 1, *made])
     unmeasured = (np.nan, 1.0)
     scale = [(m.units, m.ratio) if (m := measures.get(language)) else unmeasured for language in languages]
     units, ratios = np.array(scale).T

@@ -12,6 +12,7 @@ from typing import Any, Literal, Unpack
 from pairity.bpe.model import BpeModel
 from pairity.bpe.roles import GivenRoles
 from pairity.errors import PairityWarning
+from pairity.files.digests import digest
 from pairity.progress import Listener, Progress
 from pairity.threads import thread_count
 from pairity.tokenizer.tokenizer import Tokenizer
@@ -98,7 +99,7 @@ def train(
             warnings.warn(warning, PairityWarning, stacklevel=2)
         keeper = None if checkpoint is None else keep(Path(checkpoint), settings, texts)
         saved = keeper.load() if keeper and resume else None
-        known, exhausted = saved or (settings.known, [])
+        known, exhausted = saved or (settings.remade, [])
         show.stage("learning merges", unit="merges", total=settings.budget)
         try:
             learned = learn(
@@ -118,8 +119,15 @@ def train(
     if keeper:  # until the tokenizer is saved, this is all there is of it
         keeper.hear(learned.steps, learned.exhausted)
         keeper.save_newest()
+    if settings.as_encoded:
+        learned = learned.after(settings.known)
     trace = trace_of(
-        learned, texts.measures, list(texts.train), len(settings.special_tokens), texts.set_apart
+        learned,
+        texts.measures,
+        list(texts.train),
+        first_tokens=settings.first_tokens,
+        special_tokens=len(settings.special_tokens),
+        apart=texts.set_apart,
     )
     record = record_of(settings, texts, trace, learned.exhausted)
     for warning in record["warnings"][len(texts.warnings) :]:
@@ -141,6 +149,8 @@ def keep(path: Path, settings: Settings, texts: Texts) -> Checkpoint:
         known.left.tolist(),
         known.right.tolist(),
     ]
+    if settings.start and settings.as_encoded:  # merges alone do not say how it cuts
+        run += [digest(b"\n".join(settings.first_tokens)), settings.start.whole_pretokens]
     return Checkpoint(path, fingerprint(run))
 
 

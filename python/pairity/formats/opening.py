@@ -1,0 +1,215 @@
+"""TOKENIZER: from what a user names to the kind of tokenizer that is there, the same in every command.
+
+find("gpt-4o=tiktoken:o200k_base")   -> Found(kind="tiktoken", place="o200k_base", name="gpt-4o")
+find("llama3/tokenizer.model")       -> Found(kind="ranks", ...): of SentencePiece or of tiktoken, its content decides
+open_model("llama3/tokenizer.model") -> the BpeModel with the ids that it has
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pairity.bpe.model import BpeModel
+from pairity.errors import PairityError, PairityWarning
+from pairity.extras import load_extra
+from pairity.formats import folder, tekken, tiktoken, tokenizer_json
+from pairity.formats.json_files import unreadable
+
+Kind = Literal[
+    "pairity", "tokenizer.json", "transformers", "hub", "tiktoken", "ranks", "tekken", "sentencepiece"
+]
+"""A folder that pairity wrote, the file of `tokenizers`, a folder or a name for transformers, an encoding of tiktoken
+by its name, a file of ranks, a tekken.json, a SentencePiece model."""
+
+SPECS = "'tiktoken:NAME', 'sentencepiece:FILE' or 'hf:NAME'"
+
+
+@dataclass(frozen=True)
+class Found:
+    kind: Kind
+    place: str
+    """A path, or the name of an encoding or of a place on the hub."""
+    name: str
+    """What the tokenizer is called: as the user said, or by where it is."""
+    pattern: str | None = None
+    """What the user wrote after the at sign of a file of ranks."""
+
+
+def find(spec: str | os.PathLike[str], name: str | None = None) -> Found:
+    """What `spec` names; nothing but the first bytes of a file is read, and no network is used.
+
+    a folder            that pairity or transformers wrote, or with a tekken.json or tokenizer.model
+    tokenizer.json      of `tokenizers`
+    hf:NAME             from the Hugging Face hub
+    tiktoken:NAME       an encoding of tiktoken
+    a file of ranks     of tiktoken. If its name does not say which pre-tokenizer pattern belongs to it, put the
+                        pattern after an at sign: ranks.tiktoken@cl100k or ranks.tiktoken@REGEX
+    sentencepiece:FILE  or any *.model file
+    tekken.json         of Mistral
+
+    `NAME=SPEC` gives it a name; so does the argument `name`, which wins.
+    """
+    given, text = split_name(os.fspath(spec))
+    name = name or given
+    scheme, _, value = text.partition(":")
+    if scheme == "hf" and value:
+        return Found("hub", value, name or value)
+    if scheme == "tiktoken" and value:
+        return Found("tiktoken", value, name or value)
+    if scheme == "sentencepiece" and value:
+        return Found("sentencepiece", str(existing(value)), name or Path(value).stem)
+    return in_path(text, name)
+
+
+def split_name(spec: str) -> tuple[str | None, str]:
+    """ "gpt-4o=tiktoken:o200k_base" -> ("gpt-4o", "tiktoken:o200k_base"); without a name (None, the spec)."""
+    given, _, rest = spec.partition("=")
+    if rest and not Path(spec).exists() and not set("/:@") & set(given):
+        return given, rest
+    return None, spec
+
+
+def in_path(text: str, name: str | None) -> Found:
+    """A folder or file; `FILE@PATTERN` for a file of tiktoken ranks."""
+    pattern: str | None = None
+    path = Path(text)
+    if not path.exists() and "@" in text:
+        before, _, pattern = text.partition("@")
+        path = Path(before)
+    path = existing(str(path))
+    if path.is_dir():
+        return in_folder(path, name or path.resolve().name)
+    own_name = name or (path.resolve().parent.name if path.name.startswith("tokenizer.") else path.stem)
+    try:
+        is_tekken = path.suffix == ".json" and tekken.is_tekken(path)
+        has_ranks = tiktoken.is_ranks_file(path)
+    except OSError as error:
+        raise unreadable(path, error) from None
+    if is_tekken:
+        return Found("tekken", str(path), own_name)
+    if path.suffix == ".json":
+        ours = path.name == "tokenizer.json" and (path.parent / folder.SETTINGS).exists()
+        return (
+            Found("pairity", str(path.parent), own_name)
+            if ours
+            else Found("tokenizer.json", str(path), own_name)
+        )
+    if has_ranks:
+        return Found("ranks", str(path), own_name, pattern)
+    if ".model" in path.name:
+        return Found("sentencepiece", str(path), own_name)
+    raise PairityError(
+        f"{path} is not a tokenizer that pairity can read. Give a folder, a tokenizer.json, a *.tiktoken or "
+        f"*.model file, {SPECS}."
+    )
+
+
+def in_folder(path: Path, name: str) -> Found:
+    if (path / folder.SETTINGS).exists():
+        return Found("pairity", str(path), name)
+    if (path / "tokenizer.json").exists():
+        return Found("tokenizer.json", str(path / "tokenizer.json"), name)
+    if (path / "tekken.json").exists():
+        return Found("tekken", str(path / "tekken.json"), name)
+    if (path / "tokenizer_config.json").exists():
+        return Found("transformers", str(path), name)
+    if (path / "tokenizer.model").exists():
+        return in_path(str(path / "tokenizer.model"), name)
+    raise PairityError(
+        f"no tokenizer in {path}: no tokenizer.json, tokenizer_config.json or tokenizer.model. "
+        "Name the file itself, or the folder that holds one of these."
+    )
+
+
+def existing(path: str) -> Path:
+    if not Path(path).exists():
+        raise PairityError(
+            f"no tokenizer at {path!r}: there is no such file or folder. A tokenizer from elsewhere is named "
+            f"{SPECS}."
+        )
+    return Path(path)
+
+
+def open_model(spec: str | os.PathLike[str]) -> BpeModel:
+    """The byte-level BPE that `spec` names (see `find`), with its ids; an error that names the kind of any other."""
+    found = find(spec)
+    match found.kind:
+        case "pairity":
+            return folder.load(Path(found.place))
+        case "tokenizer.json":
+            return with_holes_noted(folder.load(Path(found.place)), found)
+        case "transformers" | "hub":
+            return with_holes_noted(of_transformers(found), found)
+        case "tiktoken":
+            return tiktoken.of_encoding(encoding(found.place)).model(allow_holes=True)
+        case "tekken":
+            return tekken.read_table(Path(found.place)).model(allow_holes=False)
+        case "ranks":
+            table = tiktoken.read_table(Path(found.place), found.pattern)
+            return with_holes_noted(table.model(allow_holes=True), found, table.ranks.values())
+        case "sentencepiece":
+            raise PairityError(
+                f"{found.place} is a SentencePiece model: its tokens are made of characters, and it has no byte-level "
+                "merges to show, export or continue. encode, decode, eval and tax can use it as it is; for a "
+                "byte-level BPE, train one on the same text with pairity train."
+            )
+
+
+def with_holes_noted(model: BpeModel, found: Found, listed: Collection[int] = ()) -> BpeModel:
+    """Ids that name no token are kept free, but not without a word: the file may have lost some lines.
+
+    `listed` are those of the lines of a file of ranks: among them are ids that it keeps free, and behind them those
+    of special tokens, which may lie anywhere.
+    """
+    known = set(listed)
+    size = 1 + max(known) if known else len(model.tokens)
+    holes = [i for i, token in enumerate(model.tokens[:size]) if not token and i not in known]
+    if holes:
+        warnings.warn(
+            f"{found.place}: {len(holes):,} ids below {size:,} name no token, such as {holes[0]}; they stay free. If "
+            "that is not intended, the file is not complete.",
+            PairityWarning,
+            stacklevel=3,
+        )
+    return model
+
+
+def encoding(name: str) -> Any:
+    """An encoding that tiktoken knows by name. It gets the ranks itself, from its cache or the network."""
+    library = load_extra("tiktoken", f"the tokenizer 'tiktoken:{name}'")
+    if name not in library.list_encoding_names():
+        known = ", ".join(sorted(library.list_encoding_names()))
+        raise PairityError(f"tiktoken has no encoding {name!r}. It knows: {known}.")
+    try:
+        return library.get_encoding(name)
+    except Exception as error:
+        raise PairityError(
+            f"tiktoken could not get the ranks of {name!r} ({type(error).__name__}). Without a network, give "
+            f"the file itself ({name}.tiktoken), or set TIKTOKEN_CACHE_DIR to a cache of tiktoken that has it."
+        ) from error
+
+
+def from_transformers(found: Found) -> Any:
+    """A folder of transformers, or a name on the Hugging Face hub, as transformers opens it."""
+    library = load_extra("transformers", f"the tokenizer {found.place!r}")
+    try:
+        return library.AutoTokenizer.from_pretrained(
+            found.place, local_files_only=found.kind == "transformers"
+        )
+    except Exception as error:
+        raise PairityError(f"transformers cannot open the tokenizer {found.place!r}: {error}") from error
+
+
+def of_transformers(found: Found) -> BpeModel:
+    tokenizer = from_transformers(found)
+    if getattr(tokenizer, "backend_tokenizer", None) is None:
+        raise PairityError(
+            f"the tokenizer {found.place!r} is {type(tokenizer).__name__}, which is Python code of transformers and no "
+            "table of merges. encode, decode, eval and tax can use it as it is."
+        )
+    return tokenizer_json.read_from(tokenizer, allow_holes=True)

@@ -1,0 +1,66 @@
+"""TOKENIZER means the same in every command."""
+
+from pathlib import Path
+
+import pytest
+
+from pairity import Tokenizer
+from peer_tokenizers import unigram, wordpiece, write_ranks
+from program import pairity
+
+
+@pytest.fixture(scope="module")
+def ranks(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = write_ranks(tmp_path_factory.mktemp("ranks") / "mine.tiktoken")
+    path.with_suffix(".json").write_text('{"special_tokens": {"<s>": 259}}')
+    return f"short={path}@gpt2"
+
+
+def test_every_command_takes_a_file_of_ranks(ranks: str, tmp_path: Path) -> None:
+    ids = pairity("encode", ranks, text="ab ab\n")
+    assert ids.stdout == "256 257\n", ids.stderr
+    assert pairity("decode", ranks, text=ids.stdout).stdout == "ab ab\n"
+    assert "vocab_size=260" in pairity("inspect", ranks).stdout
+    assert pairity("export", ranks, "--to", "hf", "-o", tmp_path / "x.json").returncode == 0
+    assert Tokenizer.load(tmp_path / "x.json").encode("ab ab") == [256, 257]
+    (tmp_path / "eng_Latn.txt").write_text("abab abab\n" * 3)
+    (tmp_path / "deu_Latn.txt").write_text("baba abba\n" * 3)
+    text = [tmp_path / "eng_Latn.txt", tmp_path / "deu_Latn.txt"]
+    options = ["--vocab-size", "262", "--continue", ranks, "-o", tmp_path / "longer"]
+    done = pairity("train", "--train", *text, "--dev", *text, *options)
+    assert done.returncode == 0, done.stderr
+    longer = Tokenizer.load(tmp_path / "longer")
+    assert (len(longer), longer.special_tokens) == (262, {"<s>": 259})
+    done = pairity("tax", ranks, tmp_path / "longer", "--data", *text, "--price", "1")
+    assert done.returncode == 0, done.stderr
+    assert "short" in done.stdout
+    assert "longer" in done.stdout
+
+
+def test_encode_and_decode_take_what_is_no_byte_level_bpe(tmp_path: Path) -> None:
+    theirs = unigram()
+    theirs.save(str(tmp_path / "unigram.json"))
+    line = "Hello, world!"
+    done = pairity("encode", tmp_path / "unigram.json", text=f"{line}\n")
+    assert done.stdout.split() == [str(i) for i in theirs.encode(line).ids], done.stderr
+    assert pairity("decode", tmp_path / "unigram.json", text=done.stdout).stdout == f"{line}\n"
+    shown = pairity("encode", tmp_path / "unigram.json", "--tokens", text="ab ab\n").stdout
+    pieces = [theirs.id_to_token(i).replace("\u2581", " ") for i in theirs.encode("ab ab").ids]
+    assert shown == " ".join(map(repr, pieces)) + "\n"
+    done = pairity("encode", tmp_path / "unigram.json", text="\udcff\n", errors="surrogateescape")
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "line 1 is not UTF-8, which unigram cannot encode" in done.stderr
+    done = pairity("decode", tmp_path / "unigram.json", text="99999\n")
+    assert done.returncode == 1
+    assert "id 99999 is not in the vocabulary" in done.stderr
+
+
+@pytest.mark.parametrize("words", [["inspect"], ["export", "--to", "hf", "-o", "out.json"]])
+def test_what_needs_merges_says_what_else_can_be_done(words: list[str], tmp_path: Path) -> None:
+    wordpiece().save(str(tmp_path / "wordpiece.json"))
+    done = pairity(words[0], tmp_path / "wordpiece.json", *words[1:], cwd=tmp_path)
+    assert done.returncode == 1
+    assert "is WordPiece, not BPE" in done.stderr
+    assert "encode, decode, eval and tax can use it as it is" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out.json").exists()
