@@ -2,8 +2,9 @@
 # Stamps in .venv say what is there, so only what changed is made again.
 
 PYTHON ?= python3
-BIN := .venv/bin
+BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PEERS := tokenizers tiktoken sentencepiece ffbpe rustbpe fast-bpe-rs bpeasy
+PAGE_SCRIPTS := $(addprefix docs/,commands.py examples.py generated.py metrics.py python_api.py tables.py)
 CORE_SOURCES := pyproject.toml Cargo.toml $(wildcard Cargo.lock) $(wildcard src/*.rs src/*/*.rs)
 
 # Without this, maturin would install into whatever environment happens to be active.
@@ -11,13 +12,15 @@ export VIRTUAL_ENV := $(CURDIR)/.venv
 unexport CONDA_PREFIX
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser test-faults fuzz fuzz-core lint fmt bench bench-guard docs-numbers clean
+.PHONY: help demo test test-browser test-faults test-wheel fuzz fuzz-core lint fmt bench bench-guard docs docs-numbers wheel clean
 
 # A missing tool is told in one plain message. In question mode (-q) make runs no recipe, prints nothing
 # of its own and exits 1: that message stays the only output.
 ifneq ($(filter-out help clean,$(MAKECMDGOALS)),)
+ifneq ($(OS),Windows_NT)
 ifneq ($(shell .ci/check-tools '$(PYTHON)' >&2 || echo missing),)
 MAKEFLAGS += -q
+endif
 endif
 endif
 
@@ -30,8 +33,9 @@ demo: .venv/.core ## Count, train, compare and report on the embedded sample; th
 
 test: .venv/.dev ## Run the Rust and the Python tests
 	cargo test
-	$(BIN)/pytest -n 2 --dist loadfile -m 'not browser and not faults'
-	@echo 'Left out: tests in a real browser (make test-browser) and the long form of faults (make test-faults).'
+	$(BIN)/pytest -n 2 --dist loadfile -m 'not browser and not faults and not wheel'
+	@echo 'Left out: tests in a real browser (make test-browser), the long form of faults (make test-faults), and'
+	@echo 'installing sdist and wheel into empty environments (make test-wheel).'
 
 test-browser: .venv/.dev ## Run the tests that open the report in a real browser (needs chromium)
 	$(BIN)/pytest -m browser
@@ -51,7 +55,8 @@ test-faults: .venv/.dev ## Crashes, kills and full disks, all of them (as root a
 lint: .venv/.dev ## Check format, style, types, the direction of imports and the stub of the core
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy --strict python/pairity docs/tables.py benches
+	$(BIN)/mypy --strict python/pairity benches
+	$(BIN)/mypy --strict $(PAGE_SCRIPTS)
 	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/python -m mypy.stubtest pairity._core --mypy-config-file pyproject.toml
 	cargo fmt --check
@@ -68,17 +73,36 @@ bench: .venv/.bench ## Measure against the peers: machine, versions and ratios o
 bench-guard: ## Fail where the core needs over 5 % more instructions than recorded (needs valgrind)
 	'$(PYTHON)' benches/guard.py
 
+docs: .venv/.dev ## Write the reference from the code and build the pages as a site, in site/
+	$(BIN)/python docs/commands.py
+	$(BIN)/python docs/python_api.py
+	$(BIN)/python docs/metrics.py
+	$(BIN)/zensical build --strict
+
+# For another machine: make wheel TARGET=aarch64-unknown-linux-musl (rustup target add it first). With zig as the linker
+# a wheel for Linux needs an old libc only, and so runs on all distributions.
+wheel: .venv/.made $(if $(findstring linux,$(TARGET)),.venv/.zig) ## Build the sdist, and the wheel from it, into dist/
+	rm -rf dist
+	$(BIN)/maturin build --release --sdist --out dist $(if $(TARGET),--target $(TARGET)) $(if $(findstring linux,$(TARGET)),--zig)
+
+test-wheel: wheel .venv/.dev ## Install sdist and wheel into empty environments and run the demo there
+	$(BIN)/pytest -m wheel tests/packaging
+
 docs-numbers: .venv/.dev ## Fill the tables of README.md and docs/ from docs/results/
 	$(BIN)/python docs/tables.py
 
 clean: ## Remove everything that make made
-	rm -rf .venv target demo dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv target demo dist site .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -f python/pairity/*.so python/pairity/*.pyd
 
 .venv/.made:
 	@echo 'Making .venv with $(PYTHON) ...'
 	@'$(PYTHON)' -m venv --clear .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2'
+	@touch $@
+
+.venv/.zig: .venv/.made
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check ziglang
 	@touch $@
 
 .venv/.core: .venv/.made $(CORE_SOURCES)

@@ -4,13 +4,13 @@ python docs/metrics.py            write the page
 python docs/metrics.py --check    write nothing; exit 1 if the page is out of date
 """
 
-import argparse
 import inspect
 import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from generated import write_or_check
 from pairity.judging.metrics import FAMILIES, METRICS
 from pairity.judging.metrics.metric import AnyMetric
 
@@ -78,17 +78,7 @@ def page() -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Write or check the page; the exit code."""
-    parser = argparse.ArgumentParser(description="Write docs/metrics.md from the metrics in the code.")
-    parser.add_argument("--check", action="store_true", help="only say whether the page is out of date")
-    options = parser.parse_args(arguments)
-    written = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
-    if written == page():
-        return 0
-    if options.check:
-        print("docs/metrics.md is out of date. Run: python docs/metrics.py", file=sys.stderr)
-        return 1
-    PAGE.write_text(page(), encoding="utf-8")
-    return 0
+    return write_or_check(__file__, __doc__, PAGE, page, arguments)
 
 
 if __name__ == "__main__":

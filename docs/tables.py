@@ -13,6 +13,8 @@ A page says where a table belongs, and docs/results/NAME.json holds what a run m
 
     Made by `pairity demo`.
 
+`<!-- table:demo 1,3 -->` shows the first and the third row only.
+
 No number in the pages is typed by hand: a marker without a record says so instead of keeping an old number.
 
     python docs/tables.py            write the tables
@@ -26,7 +28,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-MARKED = re.compile(r"<!-- table:(?P<name>[\w-]+) -->\n(?P<body>.*?)<!-- /table -->", re.DOTALL)
+MARKED = re.compile(r"<!-- table:(?P<name>[\w-]+)(?: (?P<rows>[\d,]+))? -->\n.*?<!-- /table -->", re.DOTALL)
 ANY_MARKER = re.compile(r"^<!-- (?:table:[^>]*|/table) -->$", re.MULTILINE)
 NOT_MEASURED = "*Not measured yet.*\n"
 
@@ -68,6 +70,14 @@ def _cell(value: str | float | None, column: dict[str, str], source: str) -> str
         ) from error
 
 
+def chosen(rows: list[Any], numbers: str, source: str) -> list[Any]:
+    """chosen([a, b, c], "1,3", ...) -> [a, c]"""
+    try:
+        return [rows[int(number) - 1] for number in numbers.split(",")]
+    except (IndexError, ValueError) as error:
+        raise TableError(f"{source}: rows {numbers} of a table that has {len(rows)}.") from error
+
+
 def fill(page: str, results: Path, source: str) -> tuple[str, list[str]]:
     """The page with its tables written anew, and the names of tables that have no record."""
     unmeasured: list[str] = []
@@ -76,11 +86,14 @@ def fill(page: str, results: Path, source: str) -> tuple[str, list[str]]:
         name = match["name"]
         record_file = results / f"{name}.json"
         if record_file.exists():
-            body = render(json.loads(record_file.read_text(encoding="utf-8")), record_file.name)
+            record = json.loads(record_file.read_text(encoding="utf-8"))
+            if match["rows"]:
+                record |= {"rows": chosen(record["rows"], match["rows"], source)}
+            body = render(record, record_file.name)
         else:
             unmeasured.append(name)
             body = NOT_MEASURED
-        return f"<!-- table:{name} -->\n{body}<!-- /table -->"
+        return f"{match[0].splitlines()[0]}\n{body}<!-- /table -->"
 
     paired = sum(2 for _ in MARKED.finditer(page))
     found = len(ANY_MARKER.findall(page))

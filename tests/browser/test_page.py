@@ -1,7 +1,5 @@
 """The report in a real browser, with the network off: make test-browser."""
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,28 +11,11 @@ from small_tokenizers import small
 
 pytestmark = pytest.mark.browser
 
-HOW = "apt-get install chromium (Debian), or put a chromium or google-chrome on the PATH"
-
 
 class Traced(Chunks):
     """A tokenizer that carries the trace of its training."""
 
     trace = trace_table()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[object]:
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        pytest.fail("these tests need the package playwright: pip install playwright", pytrace=False)
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if found is None:
-        pytest.fail(f"these tests need a browser: {HOW}", pytrace=False)
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,9 @@
 """Every metric against a computation of another kind, hand-made cases, and the properties it must have."""
 
 import doctest
-import importlib.util
 import itertools
 import math
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
+import metrics as metrics_page
 from pairity.errors import PairityError
 from pairity.judging import metrics as catalogue
 from pairity.judging.metrics import FAMILIES, METRICS, fairness, morphology
@@ -316,14 +315,8 @@ def test_the_papers_columns_are_numbered_without_gaps() -> None:
 
 
 def test_the_page_of_metrics_is_up_to_date() -> None:
-    path = Path(__file__).resolve().parents[2] / "docs" / "metrics.py"
-    spec = importlib.util.spec_from_file_location("docs_metrics", path)
-    assert spec is not None
-    assert spec.loader is not None
-    page = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(page)
-    assert page.main(["--check"]) == 0, "run: python docs/metrics.py"
-    assert all(f"| `{name}` |" in page.page() for name in METRICS)
+    assert metrics_page.main(["--check"]) == 0, "run: python docs/metrics.py"
+    assert all(f"| `{name}` |" in metrics_page.page() for name in METRICS)
 
 
 @pytest.mark.parametrize("module", [fairness, morphology])

@@ -22,7 +22,10 @@ COMMANDS = {
     ),
     "encode": ("tokenizing", "Encode standard input: one line of ids per line of text."),
     "decode": ("tokenizing", "Decode standard input: one line of text per line of ids."),
-    "inspect": ("tokenizing", "Show a tokenizer's settings, its data, and which languages were served."),
+    "inspect": (
+        "tokenizing",
+        "Show a tokenizer's settings, its data, and which languages were served; or what it means to one language.",
+    ),
     "export": ("tokenizing", "Write a tokenizer in the format of another library."),
     "embed": ("tokenizing", "Write which old tokens each new token of an extended tokenizer is made of."),
     "eval": ("judging", "Evaluate tokenizers on parallel text: one tidy table, with 95% intervals."),

@@ -89,10 +89,12 @@ class Scores:
 
     @property
     def tokenizers(self) -> list[str]:
+        """The names of the tokenizers."""
         return list(self.lengths)
 
     @property
     def languages(self) -> list[str]:
+        """The languages that were judged on."""
         return list(next(iter(self.lengths.values()), {}))
 
     @property
@@ -243,6 +245,7 @@ class Scores:
 
     @classmethod
     def load_once(cls, folder: Path) -> Scores:
+        """As `load`, but without reading again where another process is just writing."""
         if not (folder / "scores.json").exists():
             raise PairityError(
                 f"no scores in {folder}: there is no scores.json. Make them with `pairity eval -o {folder}`."

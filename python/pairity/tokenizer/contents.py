@@ -51,6 +51,7 @@ class Contents:
 
     @property
     def special_tokens(self) -> Mapping[str, int]:
+        """Name -> id."""
         return MappingProxyType(self._model.special_tokens)
 
     @property
@@ -75,6 +76,7 @@ class Contents:
 
     @property
     def normalize(self) -> str | None:
+        """The Unicode normalisation of text before it is cut; None for none."""
         return self._model.cut.normalize
 
     @property

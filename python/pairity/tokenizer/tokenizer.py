@@ -77,6 +77,7 @@ class Tokenizer(Contents):
 
     @classmethod
     def from_model(cls, model: BpeModel) -> Tokenizer:
+        """From what a tokenizer is made of, as one value: what `model` gives."""
         made = cls.__new__(cls)
         made._use(model)
         return made
@@ -262,6 +263,7 @@ class Tokenizer(Contents):
         return self.decode_bytes(ids).decode("utf-8", errors=errors)
 
     def decode_batch(self, batch: Iterable[Iterable[int]], *, errors: str = "replace") -> list[str]:
+        """The text of each row of ids."""
         return [self.decode(ids, errors=errors) for ids in batch]
 
     def token_of(self, token_id: int) -> bytes:

@@ -84,10 +84,13 @@ class Parity:
     """Look back over this many merges, and pass over languages that they served more often than
     alpha * window / languages."""
     alpha: float = 2.0
+    """With a window: what a language may have of it, as a multiple of an equal share."""
     ratios: Mapping[str, float | str] | None = None
     """Language -> bytes of a line-equivalent, or the name of a language whose dev lines give them, or "auto"."""
     unit: Unit = "line"
+    """What tokens are counted per: "line", "byte", "char" or "word"."""
     on: Literal["dev", "train"] = "dev"
+    """The text that languages are compared on; "train" needs no dev text and counts bytes."""
 
     def __post_init__(self) -> None:
         share = isinstance(self.global_merges, float)

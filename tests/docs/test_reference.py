@@ -1,0 +1,249 @@
+"""The reference says what the code has: every option, every public name, every field of every file."""
+
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+import click
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import commands
+import pairity
+import pairity.hf
+import python_api
+from examples import ROOT
+from pairity.cli.options import Command
+from pairity.cli.program import COMMANDS, main
+from pairity.tokenizer.embedding import write_rows
+
+REFERENCE = ROOT / "docs" / "reference"
+FILES = (REFERENCE / "files.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("script", [commands, python_api], ids=lambda script: script.__name__)
+def test_what_is_generated_is_up_to_date(script: Any) -> None:
+    assert script.PAGE.read_text(encoding="utf-8") == script.page(), f"run: python docs/{script.__name__}.py"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_of_every_command_is_in_the_reference(name: str) -> None:
+    command = main.get_command(click.Context(main), name)
+    assert command is not None
+    page = (REFERENCE / "commands.md").read_text(encoding="utf-8")
+    section = re.split("^## ", page.split(f"\n## pairity {name}\n")[1], maxsplit=1, flags=re.MULTILINE)[0]
+    for option in (spelled for parameter in command.params for spelled in parameter.opts):
+        assert option.startswith("-") is False or f"`{option}" in section, f"{name} {option}"
+
+
+def test_every_public_name_has_an_entry() -> None:
+    headings = re.findall("^## (.+)$", (REFERENCE / "python.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert {*pairity.__all__, *pairity.hf.__all__} <= set(headings)
+
+
+@pytest.mark.parametrize("name", ["Tokenizer", "Scores", "Counts"])
+def test_every_public_method_has_an_entry(name: str) -> None:
+    page = (REFERENCE / "python.md").read_text(encoding="utf-8")
+    for method, value in vars(getattr(pairity, name)).items():
+        if not method.startswith("_") and (callable(value) or isinstance(value, property | classmethod)):
+            assert f"### {name}.{method}\n" in page, f"{name}.{method} needs a docstring"
+
+
+# ---------------------------------------------------------------- the files
+
+SOME_NAME = {
+    "special_tokens": "TOKEN",
+    "files": "FILE",
+    "record.method.ratios": "LANG",
+    "record.languages": "LANG",
+    "record.stuck": "LANG",
+    "record.starved": "LANG",
+    "record.exhausted": "LANG",
+    "languages": "LANG",
+    "meta.languages": "LANG",
+    "meta.tokenizers": "NAME",
+    "meta.versions": "PACKAGE",
+    "meta.failures": "NAME",
+    "meta.failures.NAME": "LANG",
+    "leaks": "NAME",
+    "record.extension.costs": "LANG",
+}
+"""Where the keys of an object are names that differ from run to run."""
+
+SELDOM = {"repeats", "transformers", "record.stuck.LANG", "record.starved.LANG", "meta.failures.NAME.LANG"}
+"""Fields that the small runs of this test do not bring about."""
+
+
+def table_after(line: str) -> dict[str, str]:
+    """Name -> type, from the first table after a line of the page."""
+    rows = re.findall(
+        r"^\| (?:`(.+?)` \| (\w[\w<>: ]*)|[a-z]+ \| type) \|", FILES.split(f"\n{line}", 1)[1], re.MULTILINE
+    )
+    first = rows.index(("", ""))
+    last = rows.index(("", ""), first + 1) if ("", "") in rows[first + 1 :] else len(rows)
+    return dict(rows[first + 1 : last])
+
+
+def fields(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """("record.method.name", "parity"), ... of a JSON object."""
+    if isinstance(value, dict) and (value or path in SOME_NAME):
+        for name, inner in value.items():
+            step = SOME_NAME.get(path, name)
+            yield from fields(inner, f"{path}.{step}" if path else step)
+    elif path:
+        yield path, value
+
+
+def types_of(value: Any) -> set[str]:
+    """What the page may call a value: null may stand for anything."""
+    for kind, name in ((bool, "boolean"), (int | float, "number"), (str, "string"), (list, "list")):
+        if isinstance(value, kind):
+            return {name}
+    return {"boolean", "number", "string", "list", "object"}
+
+
+def columns(schema: Any) -> dict[str, str]:
+    """Name -> type, with LANG for the languages in names."""
+    return {re.sub("^(cost|own_cost|in):.*", r"\1:LANG", field.name): str(field.type) for field in schema}
+
+
+TEXT = {
+    "eng_Latn": ["to be or not to be", "to see"] * 3,
+    "deu_Latn": ["sein oder nicht sein", "zu sehen"] * 3,
+}
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with files of every kind."""
+    folder = tmp_path_factory.mktemp("files")
+    roles = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<p>", "unk_token": "<u>"}
+    template = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
+    quiet = {"progress": False, **roles, "add_bos": True, "add_eos": True, "chat_template": template}
+    code = {"code": ["def be(): return be", "def see(): return be"]}
+    policy = pairity.Parity(ratios={"code": 20.0})
+    first = pairity.train(TEXT | code, dev=TEXT, method=policy, num_merges=20, **quiet)
+    first.save(folder / "first")
+    with pytest.warns(pairity.PairityWarning, match="training stopped early"):
+        longer = pairity.train(TEXT, dev=TEXT, continue_from=first, num_merges=500, progress=False)
+    longer.save(folder / "longer")
+    pairity.train(TEXT, num_merges=5, method=pairity.Classical(), **quiet).save(folder / "classical")
+    profile = pairity.inspect_language(first, "eng_Latn", data=TEXT)
+    pq.write_table(profile.table(), folder / "language.parquet")
+    write_rows(first, longer, folder / "rows.parquet")
+    counts = pairity.count(TEXT)
+    counts.save(folder / "counts.parquet")
+    pq.write_table(first.table(counts), folder / "tokens.parquet")
+    with pytest.warns(pairity.PairityWarning, match="steered"):
+        pairity.evaluate({"first": first, "longer": longer}, TEXT, baseline="first", resamples=10).save(
+            folder / "scores"
+        )
+    with pytest.warns(pairity.PairityWarning, match="has no place for"):
+        first.export("tiktoken", folder / "ranks.tiktoken")
+    return folder
+
+
+def compare_json(documented: dict[str, str], *contents: dict[str, Any]) -> None:
+    found: dict[str, set[str]] = {}
+    for name, value in (pair for content in contents for pair in fields(content)):
+        found[name] = found.get(name, types_of(value)) & types_of(value)
+    assert set(found) <= set(documented), "fields that the page does not have"
+    assert set(documented) - set(found) <= SELDOM, "fields that no file has"
+    for name, types in found.items():
+        assert documented[name] in types, f"{name} is {types}"
+
+
+def test_fields_of_pairity_json(written: Path) -> None:
+    contents = [
+        json.loads((written / name / "pairity.json").read_text()) for name in ("first", "longer", "classical")
+    ]
+    compare_json(table_after("## pairity.json"), *contents)
+
+
+def test_files_of_the_folder(written: Path) -> None:
+    section = FILES.split("\n## The tokenizer's folder", 1)[1].split("\n## ", 1)[0]
+    assert set(re.findall(r"^\| `(.+?)`", section, re.MULTILINE)) == {
+        path.name for path in (written / "first").iterdir()
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "file"),
+    [
+        ("## trace.parquet", "first/trace.parquet"),
+        ("## Table of tokens", "tokens.parquet"),
+        ("## Table of a language", "language.parquet"),
+        ("## Rows of new tokens", "rows.parquet"),
+        ("## Counts", "counts.parquet"),
+        ("`scores.parquet`", "scores/scores.parquet"),
+        ("`differences.parquet`", "scores/differences.parquet"),
+        ("`groups.parquet`", "scores/groups.parquet"),
+    ],
+)
+def test_columns_of_tables(written: Path, line: str, file: str) -> None:
+    documented = table_after(line)
+    if line == "## trace.parquet":
+        documented |= table_after("A language that has a ratio in place of dev text")
+    assert documented == columns(pq.read_schema(written / file))
+
+
+def test_metadata_of_counts(written: Path) -> None:
+    metadata = pq.read_schema(written / "counts.parquet").metadata
+    compare_json(table_after("Its metadata has JSON"), json.loads(metadata[b"pairity"]))
+
+
+def test_fields_of_scores_json(written: Path) -> None:
+    compare_json(table_after("`scores.json`"), json.loads((written / "scores" / "scores.json").read_text()))
+    assert {path.name for path in (written / "scores").iterdir()} == {
+        "scores.json",
+        "lengths.npz",
+        *(f"{table}.{kind}" for table in ("scores", "differences", "groups") for kind in ("parquet", "csv")),
+    }
+
+
+def test_fields_of_the_settings_beside_ranks(written: Path) -> None:
+    compare_json(table_after("## tiktoken's ranks"), json.loads((written / "ranks.json").read_text()))
+
+
+def test_a_field_that_is_not_documented_is_found() -> None:
+    documented = {"format": "number"}
+    compare_json(documented, {"format": 1})
+    for changed in ({"format": 1, "new": 2}, {}, {"format": "one"}):
+        with pytest.raises(AssertionError):
+            compare_json(documented, changed)
+
+
+def test_tables_have_the_types_of_arrow() -> None:
+    assert columns(pa.schema([("cost:a", pa.float64()), ("n", pa.int64())])) == {
+        "cost:LANG": "double",
+        "n": "int64",
+    }
+
+
+def examples_of(name: str) -> list[str]:
+    command = main.get_command(click.Context(main), name)
+    assert isinstance(command, Command)
+    return [line.strip() for line in command.examples.strip().splitlines()]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_examples_of_the_help_have_the_options_that_there_are(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("run.toml").write_text('train = ["train/"]\nvocab-size = 1000\n', encoding="utf-8")
+    program = click.Context(main, info_name="pairity")
+    shown = 0
+    for words in (shlex.split(part) for line in examples_of(name) for part in line.split("|")):
+        if words[0] == "pairity":
+            command = main.get_command(program, words[1])
+            assert command is not None
+            given = list(takewhile(lambda word: word != "<", words[2:]))
+            command.make_context(words[1], given, parent=program)
+            shown += words[1] == name
+    assert shown, "a command shows how it is used"
