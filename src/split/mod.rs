@@ -143,7 +143,8 @@ impl Pretokenizer {
         let Method::Steps(steps) = &self.0 else {
             return self.split_once(text, check_in, emit);
         };
-        let mut pieces = vec![0..text.len()];
+        let whole = 0..text.len();
+        let mut pieces = vec![whole];
         for step in steps.iter() {
             let mut smaller = Vec::with_capacity(pieces.len());
             for piece in pieces {
