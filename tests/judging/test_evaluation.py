@@ -214,6 +214,22 @@ def test_intervals_against_a_plain_loop_over_the_same_lines() -> None:
     assert gap.value == pytest.approx(scores.value("three", "gini") - scores.value("two", "gini"))  # type: ignore[operator]
 
 
+def test_values_are_these_to_the_last_bit() -> None:
+    """However intervals are made: the values are the metrics of the costs as they were measured."""
+    scores = scores_of(baseline="two")
+    for metric, three, two in (
+        ("cost", 6.066666666666667, 9.133333333333335),
+        ("compression_rate_line", 0.16483516483516483, 0.10948905109489052),
+        ("fertility", 2.3947368421052633, 3.6052631578947367),
+        ("gini", 0.1831501831501834, 0.18004866180048662),
+        ("worst_best", 2.1363636363636362, 2.121212121212121),
+        ("premium", 1.378787878787879, 1.3838383838383839),
+        ("change", -0.33828197945845, 0.0),
+        ("change_worst", -0.3285714285714285, 0.0),
+    ):
+        assert (scores.value("three", metric), scores.value("two", metric)) == (three, two), metric
+
+
 def test_every_interval_holds_its_value() -> None:
     words = [
         MorphWord(f"{stem}{end}", (stem, end))
