@@ -69,7 +69,7 @@ def main() -> None:
     record = {
         "made_by": "python docs/fairness.py DATA",
         "columns": [
-            {"name": "policy"},
+            {"name": "method"},
             {"name": "Gini", "format": ".4f"},
             {"name": "95% interval"},
             {"name": "lines/token", "format": ".4f"},

@@ -33,7 +33,9 @@ over all languages comes about:
 - **across languages**: by comparing the languages with each other.
 
 What is made of costs and sums over lines has a 95% interval: bootstrap over aligned lines, with the same
-resampled lines for every language and tokenizer.
+resampled lines for every language and tokenizer. The intervals of what compares languages (Gini, worst/best, the
+largest rise) are corrected for the noise of lines, and those of MorphScore are over resampled words:
+[how sure a number is](statistics.md).
 """
 
 

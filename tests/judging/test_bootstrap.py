@@ -36,16 +36,35 @@ def test_interval_of_a_mean_matches_the_normal_approximation() -> None:
     sums = Bootstrap(2000, seed=0).sums(np.stack([values, np.ones(2000)], axis=1))
     value, low, high = interval(sums[:, 0] / sums[:, 1])
     error = values.std() / math.sqrt(2000)
-    assert float(value) == pytest.approx(values.mean())
-    assert [float(low), float(high)] == pytest.approx(
-        [value - 1.96 * error, value + 1.96 * error], abs=0.1 * error
-    )
+    assert value == pytest.approx(values.mean())
+    assert [low, high] == pytest.approx([value - 1.96 * error, value + 1.96 * error], abs=0.1 * error)
 
 
 def test_no_resamples_no_interval() -> None:
-    value, low, high = interval(Bootstrap(0, seed=0).sums(np.ones((4, 1))))
-    assert value.tolist() == [4]
-    assert np.isnan(low).all()
-    assert np.isnan(high).all()
+    value, low, high = interval(Bootstrap(0, seed=0).sums(np.ones((4, 1)))[:, 0])
+    assert value == 4
+    assert math.isnan(low)
+    assert math.isnan(high)
     with pytest.raises(PairityError, match="resamples must be 0 \\(no intervals\\) or more, got -1"):
         Bootstrap(-1, seed=0)
+
+
+def test_an_interval_holds_its_value_and_its_tails_stay_5_percent() -> None:
+    drawn = np.arange(1.0, 1000.0)  # the k-th of 999 is at k / 1000
+    assert interval(np.concatenate([[500.0], drawn])) == pytest.approx((500, 25, 975))
+    assert interval(np.concatenate([[2000.0], drawn])) == pytest.approx((2000, 50, 2000))
+    assert interval(np.concatenate([[-3.0], drawn])) == pytest.approx((-3, -3, 950))
+    _, low, high = interval(np.concatenate([[990.0], drawn]))
+    assert ((drawn < low).sum() + (drawn > high).sum()) / 999 == pytest.approx(0.05, abs=0.002)
+    assert high == pytest.approx(990, abs=0.1)
+
+
+def test_resamples_are_kept_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bootstrap, "BLOCK_BYTES", 20 * 8 * 50)
+    drawing = Bootstrap(50, seed=3)
+    columns = np.arange(40.0).reshape(20, 2)
+    first = drawing.sums(columns, stream=1)
+    for stream in range(2, 12):
+        drawing.sums(columns, stream)
+    assert sum(block.nbytes for kept in drawing._kept.values() for block in kept) <= 4 * 20 * 8 * 50
+    assert np.array_equal(drawing.sums(columns, stream=1), first)

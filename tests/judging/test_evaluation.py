@@ -11,7 +11,8 @@ from chunk_tokenizers import TEXTS, Chunks, plain_costs, row, scores_of
 from pairity.errors import PairityError, PairityWarning
 from pairity.judging.evaluation import LeakWarning, evaluate
 from pairity.judging.measurement import text_digest
-from pairity.judging.metrics import METRICS, gini
+from pairity.judging.metrics import METRICS
+from pairity.judging.metrics.comparisons import holm
 from pairity.judging.metrics.entropy import renyi_entropy
 from pairity.judging.metrics.gold import MorphWord
 from pairity.judging.metrics.vocabulary import Frequencies, average_token_rank
@@ -190,26 +191,81 @@ def test_morphology_has_both_conventions() -> None:
 def test_intervals_against_a_plain_loop_over_the_same_lines() -> None:
     scores = scores_of({"three": Chunks(3), "two": Chunks(2)}, resamples=300, seed=11)
     random = np.random.default_rng([11, 0])
-    ginis, costs, rates, gaps = [], [], [], []
+    costs, rates, gaps = [], [], []
     for _ in range(300):
         lines = random.integers(5, size=5).tolist()
         drawn, other = plain_costs(3, lines), plain_costs(2, lines)
-        values = np.array(list(drawn.values()))
-        others = np.array(list(other.values()))
-        ginis.append(float(gini(values)))
         costs.append(drawn["ell_Grek"])
-        rates.append(3 / values.sum())
-        gaps.append(ginis[-1] - float(gini(others)))
+        rates.append(3 / sum(drawn.values()))
+        gaps.append(rates[-1] - 3 / sum(other.values()))
+
+    def ends(values: list[float]) -> list[float]:
+        return list(np.percentile(values, [2.5, 97.5], method="weibull"))
+
     for metric, language, drawn_values in (
-        ("gini", None, ginis),
         ("cost", "ell_Grek", costs),
         ("compression_rate_line", None, rates),
     ):
         found = row(scores, "three", metric, language)
-        assert [found["low"], found["high"]] == pytest.approx(np.percentile(drawn_values, [2.5, 97.5]))
+        assert [found["low"], found["high"]] == pytest.approx(ends(drawn_values))
+    gap = scores.difference("three", "two", "compression_rate_line")
+    assert [gap.low, gap.high] == pytest.approx(ends(gaps))
     gap = scores.difference("three", "two", "gini")
-    assert [gap.low, gap.high] == pytest.approx(np.percentile(gaps, [2.5, 97.5]))
     assert gap.value == pytest.approx(scores.value("three", "gini") - scores.value("two", "gini"))  # type: ignore[operator]
+
+
+def test_values_are_these_to_the_last_bit() -> None:
+    """However intervals are made: the values are the metrics of the costs as they were measured."""
+    scores = scores_of(baseline="two")
+    for metric, three, two in (
+        ("cost", 6.066666666666667, 9.133333333333335),
+        ("compression_rate_line", 0.16483516483516483, 0.10948905109489052),
+        ("fertility", 2.3947368421052633, 3.6052631578947367),
+        ("gini", 0.1831501831501834, 0.18004866180048662),
+        ("worst_best", 2.1363636363636362, 2.121212121212121),
+        ("premium", 1.378787878787879, 1.3838383838383839),
+        ("change", -0.33828197945845, 0.0),
+        ("change_worst", -0.3285714285714285, 0.0),
+    ):
+        assert (scores.value("three", metric), scores.value("two", metric)) == (three, two), metric
+
+
+def test_every_interval_holds_its_value() -> None:
+    words = [
+        MorphWord(f"{stem}{end}", (stem, end))
+        for stem in ("cat", "house", "read", "run")
+        for end in ("s", "er")
+    ]
+    gold = {
+        "eng_Latn": words,
+        "ell_Grek": [MorphWord("γάτες", ("γάτ", "ες")), MorphWord("δύο", ("δύο",))] * 9,
+    }
+    scores = scores_of({"three": Chunks(3), "two": Chunks(2), "one": Chunks(1)}, baseline="two", morph=gold)
+    for table in (scores.table, scores.differences, scores.groups):
+        rows = [one for one in table.to_pylist() if one["low"] is not None]
+        assert {"cost", "gini", "worst_best"} <= {one["metric"] for one in rows}
+        for one in rows:
+            assert one["low"] <= one["value"] <= one["high"], one
+    assert {"change_worst", "morph_recall", "morph_recall_paper"} <= {
+        one["metric"] for one in scores.table.to_pylist() if one["low"] is not None
+    }
+
+
+def test_all_pairs_are_corrected_together() -> None:
+    scores = scores_of({"three": Chunks(3), "two": Chunks(2), "one": Chunks(1), "same": Chunks(1)})
+    rows = [one for one in scores.differences.to_pylist() if one["metric"] == "cost"]
+    everywhere = [one for one in rows if one["language"] is None]
+    assert len(everywhere) == 6
+    assert [one["p_holm"] for one in everywhere] == holm([one["p"] for one in everywhere])
+    each = [one for one in rows if one["language"] is not None]
+    assert len(each) == 18
+    assert [one["p_holm"] for one in each] == holm([one["p"] for one in each])
+    equals = [one for one in everywhere if {one["tokenizer"], one["against"]} == {"one", "same"}]
+    assert [one["p"] for one in equals] == [1.0]
+    clear = [one["p"] for one in everywhere if one not in equals]
+    assert all(0 <= p < 0.05 for p in clear)
+    none = scores_of(resamples=0).differences.to_pylist()
+    assert {(one["p"], one["p_holm"]) for one in none} == {(None, None)}
 
 
 def test_differences_turn_round_and_are_paired() -> None:

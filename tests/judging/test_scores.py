@@ -1,5 +1,6 @@
 """Scores once they are there: saved, loaded, asked, priced."""
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -56,8 +57,8 @@ def test_damaged_scores_are_refused(tmp_path: Path) -> None:
         (short, "do not match its digest"),
         (resealed(short), r"damaged \(KeyError\('lengths'\)\)"),
         (content | {"format": 1}, "do not match its digest"),
-        (content | {"format": 3}, "reads up to 2"),
-        (content | {"format": "2"}, "'2' is not a whole number"),
+        (content | {"format": 4}, "reads up to 3"),
+        (content | {"format": "3"}, "'3' is not a whole number"),
         (resealed(content | {"files": []}), "damaged"),
         (resealed(content | {"files": {}}), r"scores\.parquet is not the file that was saved"),
         (resealed(content | {"leaks": []}), r"the leaks: \[\] is not an object"),
@@ -80,9 +81,33 @@ def resealed(content: dict[str, Any]) -> dict[str, Any]:
     return content | {"digest": digest_of(content)}
 
 
+def without_p_values(folder: Path) -> dict[str, Any]:
+    """What an older format had: differences without p-values; the manifest, which still has the old digests."""
+    table = pq.read_table(folder / "differences.parquet").drop_columns(["p", "p_holm"])
+    pq.write_table(table, folder / "differences.parquet")
+    content: dict[str, Any] = json.loads((folder / "scores.json").read_text())
+    return content
+
+
+def test_scores_of_the_second_format_have_no_p_values(tmp_path: Path) -> None:
+    scores = scores_of()
+    scores.save(tmp_path)
+    content = without_p_values(tmp_path)
+    data = (tmp_path / "differences.parquet").read_bytes()
+    files = content["files"] | {"differences.parquet": hashlib.sha256(data).hexdigest()}
+    (tmp_path / "scores.json").write_text(json.dumps(resealed(content | {"files": files})))
+    with pytest.raises(PairityError, match=r"differences\.parquet has other columns"):
+        Scores.load(tmp_path)  # the third has them
+    (tmp_path / "scores.json").write_text(json.dumps(resealed(content | {"files": files, "format": 2})))
+    again = Scores.load(tmp_path)
+    assert again.differences.schema.equals(scores.differences.schema)
+    assert again.differences["p_holm"].null_count == again.differences.num_rows > 0
+    assert again.difference("three", "two") == scores.difference("three", "two")
+
+
 def test_scores_of_the_first_format_have_no_digests(tmp_path: Path) -> None:
     scores_of().save(tmp_path)
-    content = json.loads((tmp_path / "scores.json").read_text())
+    content = without_p_values(tmp_path)
     first = {name: value for name, value in content.items() if name not in ("digest", "files")} | {
         "format": 1
     }

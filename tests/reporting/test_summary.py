@@ -1,5 +1,6 @@
 """What the scores say, in words and in written numbers."""
 
+import re
 from dataclasses import replace
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from pairity.judging.scores import Scores
 from pairity.reporting.cells import Cells
 from pairity.reporting.numbers import Form, form_of, write
-from pairity.reporting.summary import difference_rows, summary
+from pairity.reporting.summary import difference_rows, effect, summary, written_p
 from report_page import number
 from report_scores import scores
 
@@ -63,6 +64,45 @@ def test_a_difference_whose_interval_holds_zero_is_no_verdict(judged: Scores) ->
     assert verdict.lead.startswith("is about as unequal as bytes")
     assert {one.verdict for _, found in difference_rows(Cells(unsure)) for one in found.values()} == {
         "not clear"
+    }
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "low", "high", "said"),
+    [
+        (0.01, 0.2, -0.2, -0.18, "0.1900 lower (95% interval 0.1800 to 0.2000), a reduction of 95%"),
+        (0.2, 0.1, 0.08, 0.11, "0.1000 higher (95% interval 0.0800 to 0.1100), an increase of 100%"),
+        (0.2, 0.0, 0.18, 0.21, "0.2000 higher (95% interval 0.1800 to 0.2100)"),
+        (
+            0.09,
+            0.1,
+            -0.03,
+            0.01,
+            "0.0100 lower (95% interval −0.0300 to +0.0100, which includes 0), a reduction of 10%",
+        ),
+        (0.1, 0.1, -0.03, 0.01, "no difference (95% interval −0.0300 to +0.0100, which includes 0)"),
+    ],
+)
+def test_the_size_of_an_effect_in_words(new: float, old: float, low: float, high: float, said: str) -> None:
+    assert effect(new, old, low, high) == said
+
+
+def test_the_summary_says_how_large_the_effect_is(judged: Scores) -> None:
+    (verdict,) = summary(Cells(judged))
+    assert re.fullmatch(
+        r"Gini 0\.\d+ → 0\.\d+: 0\.\d+ lower \(95% interval 0\.\d+ to 0\.\d+\), a reduction of \d+%\.",
+        verdict.details[0],
+    )
+
+
+def test_differences_carry_a_corrected_p_value(judged: Scores) -> None:
+    rows = dict(difference_rows(Cells(judged)))
+    p = judged.p_value("characters", "bytes", "gini")
+    assert p is not None
+    assert rows["gini"]["characters"].p == written_p(p)
+    assert (written_p(0.0004), written_p(0.04)) == ("p < 0.001", "p = 0.040")
+    assert {one.p for _, found in difference_rows(Cells(scores(resamples=0))) for one in found.values()} == {
+        ""
     }
 
 

@@ -44,6 +44,17 @@ def test_latex(judged: Scores) -> None:
     assert len({line.count("&") for line in rows}) == 1
 
 
+def test_latex_has_intervals_below_the_values(judged: Scores) -> None:
+    found = judged.interval("characters", "gini")
+    assert found is not None
+    plain, text = latex(judged, ["gini"]), latex(judged, ["gini"], intervals=True)
+    shown = rf" & {{\scriptsize {write('gini', found.low)} to {write('gini', found.high)}}} \\[2pt]"
+    assert shown in text.splitlines()
+    assert [line for line in text.splitlines() if "scriptsize" not in line] == plain.splitlines()
+    without = latex(judged, ["vocabulary_utilisation"], intervals=True).splitlines()
+    assert r" &  \\[2pt]" in without  # no interval, no text
+
+
 def test_names_in_tables_are_escaped() -> None:
     judged = scores(ODD_NAMES)
     tex = latex(judged, ["gini"])
@@ -70,4 +81,6 @@ def test_the_report_writes_figures_and_tables_beside_the_page(judged: Scores, tm
     found = {file.name for file in (tmp_path / "figures").iterdir()}
     assert {"summary.md", "summary.tex", "costs.md", "costs.tex", "tradeoff.svg", "lorenz.png"} <= found
     assert (tmp_path / "figures" / "summary.md").read_text("utf-8") == markdown(judged)
-    assert len(write_tables(judged, tmp_path / "tables")) == 4
+    with_intervals = (tmp_path / "figures" / "summary-intervals.tex").read_text("utf-8")
+    assert with_intervals == latex(judged, intervals=True)
+    assert len(write_tables(judged, tmp_path / "tables")) == 6

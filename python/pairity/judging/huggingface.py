@@ -17,6 +17,9 @@ from pairity.judging.arrays import Ids, Integers
 from pairity.judging.protocol import Adapter, TokenizerLike, joined, plain
 from pairity.judging.sentencepiece import piece_bytes
 
+MOST_IDS = 1 << 27
+"""tokenizers goes through all numbers up to the last id when it writes a tokenizer, and would not end."""
+
 PREFIX = re.compile(r'"continuing_subword_prefix"\s*:\s*"[^"]')
 
 
@@ -25,6 +28,11 @@ class HuggingFaceTokenizer(Adapter):
 
     def __init__(self, tokenizer: Any, name: str) -> None:
         super().__init__(name, 1 + max(tokenizer.get_vocab(with_added_tokens=True).values(), default=-1))
+        if self.vocab_size > MOST_IDS:
+            raise PairityError(
+                f"the tokenizer {name!r} has the id {self.vocab_size - 1:,}: its file is damaged, or it is none for a "
+                "model, which has a row for every id."
+            )
         # A copy: truncation and padding are settings of the object, and the caller's must stay as they are.
         self._tokenizer = type(tokenizer).from_str(tokenizer.to_str())
         self._tokenizer.no_truncation()

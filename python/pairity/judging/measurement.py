@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from pairity.errors import PairityError
-from pairity.judging.arrays import Ids, Integers, Mask
+from pairity.judging.arrays import Floats, Ids, Integers, Mask
 from pairity.judging.metrics.bootstrap import Bootstrap
+from pairity.judging.metrics.compression import cost
+from pairity.judging.metrics.corrected import Noisy, noisy
 from pairity.judging.metrics.integrity import Utf8Integrity, utf8_integrity
 from pairity.judging.metrics.lines import comes_back
-from pairity.judging.metrics.sums import COUNTED, Sums, line_table
+from pairity.judging.metrics.sums import COUNTED, Sums, line_table, ratio
 from pairity.judging.metrics.units import Units
 from pairity.judging.protocol import TokenizerLike, steered_by
 from pairity.judging.scores import LEAK
@@ -103,6 +105,10 @@ def forgiving(tokenizer: TokenizerLike) -> Callable[[Sequence[int]], str | bytes
     return decode
 
 
+def key_of(keep: Mapping[str, Mask]) -> bytes:
+    return b"|".join(code.encode() + np.packbits(mask).tobytes() for code, mask in keep.items())
+
+
 class Judged:
     """One tokenizer on all languages: which lines and languages count, and what must be said about it.
 
@@ -132,6 +138,7 @@ class Judged:
             common: Mask = np.logical_and.reduce(list(self.keep.values()))
             self.keep = dict.fromkeys(self.languages, common)
         self._sums: dict[bytes, Sums] = {}
+        self._noisy: dict[bytes, Noisy] = {}
 
     def lines(self, code: str) -> int:
         """How many lines of a language count."""
@@ -140,7 +147,7 @@ class Judged:
     def sums(self, bootstrap: Bootstrap, keep: Mapping[str, Mask] | None = None) -> Sums:
         """Sums over the kept lines (the tokenizer's own, or those it shares with another), resampled."""
         keep = self.keep if keep is None else keep
-        key = b"|".join(code.encode() + np.packbits(mask).tobytes() for code, mask in keep.items())
+        key = key_of(keep)
         if key not in self._sums:
             self._sums[key] = self._sum(keep, bootstrap)
         return self._sums[key]
@@ -155,6 +162,37 @@ class Judged:
             per_language.append(bootstrap.sums(table, stream))
         together = np.stack(per_language, axis=1)[:, : len(keep)]
         return Sums(list(keep), *(together[:, :, column] for column in range(len(COUNTED))))
+
+    def noisy(self, bootstrap: Bootstrap, keep: Mapping[str, Mask] | None = None) -> Noisy:
+        """The costs of the languages on these lines with their noise, for what compares languages."""
+        keep = self.keep if keep is None else keep
+        key = key_of(keep)
+        if key not in self._noisy:
+            costs = cost(self.sums(bootstrap, keep))
+            lines = (lambda: self.deviations(keep)) if self.parallel else None
+            self._noisy[key] = noisy(costs, lines, bootstrap.seed)
+        return self._noisy[key]
+
+    def noisy_group(self, bootstrap: Bootstrap, codes: Sequence[str]) -> Noisy:
+        """The same for some of the languages."""
+        keep = {code: self.keep[code] for code in codes}
+        return noisy(cost(self.sums(bootstrap).of(codes)), lambda: self.deviations(keep), bootstrap.seed)
+
+    def noisy_against(self, other: Judged, bootstrap: Bootstrap, keep: Mapping[str, Mask]) -> Noisy:
+        """Costs as multiples of those under another tokenizer."""
+        costs, others = (cost(one.sums(bootstrap, keep)) for one in (self, other))
+
+        def lines() -> Iterator[Floats]:
+            for ours, theirs in zip(self.deviations(keep), other.deviations(keep), strict=True):
+                yield ours - theirs
+
+        return noisy(ratio(costs, others), lines if self.parallel else None, bootstrap.seed)
+
+    def deviations(self, keep: Mapping[str, Mask]) -> Iterator[Floats]:
+        """Language by language: by how much of the cost each line deviates from it."""
+        for code, mask in keep.items():
+            tokens = self.encoded[code].lengths[mask]
+            yield tokens / tokens.mean() - 1.0
 
     def shared_lines(self, other: Judged) -> dict[str, Mask]:
         """The languages and lines that both tokenizers could encode."""

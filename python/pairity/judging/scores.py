@@ -1,7 +1,8 @@
 """The result of an evaluation: one tidy table, and what is needed to draw and to check it.
 
 table        tokenizer, language (null: over all languages), metric, value, low, high, aggregation, unit, n, note
-differences  the same for pairs: tokenizer minus `against`, resampled together
+differences  the same for pairs: tokenizer minus `against`, resampled together; and p, and p_holm: corrected for the
+             number of comparisons (both null in scores of an older format)
 groups       the same by script family and by resource level
 lengths      tokens of every line, per tokenizer and language (-1: the tokenizer failed on it)
 """
@@ -35,7 +36,7 @@ from pairity.judging.metrics.fairness import lorenz, worst_language
 LEAK = "evaluated on the text that steered it"
 """What notes and warnings say of a tokenizer that has seen the text."""
 
-FORMAT = 2
+FORMAT = 3  # 1 had no digests, and up to 2 no p-values
 OF_THE_FOLDER = ("scores.json",)
 """What a folder holds that has scores already."""
 
@@ -50,8 +51,9 @@ VALUES = [
     ("note", pa.string()),
 ]
 TABLE = pa.schema([("tokenizer", pa.string()), ("language", pa.string()), *VALUES])
+P_VALUES = [("p", pa.float64()), ("p_holm", pa.float64())]
 DIFFERENCES = pa.schema(
-    [("tokenizer", pa.string()), ("against", pa.string()), ("language", pa.string()), *VALUES]
+    [("tokenizer", pa.string()), ("against", pa.string()), ("language", pa.string()), *VALUES, *P_VALUES]
 )
 GROUPS = pa.schema([("tokenizer", pa.string()), ("grouping", pa.string()), ("group", pa.string()), *VALUES])
 
@@ -204,14 +206,29 @@ class Scores:
         self, tokenizer: str, against: str, metric: str = "gini", language: str | None = None
     ) -> Interval:
         """`tokenizer` minus `against`, both on the same resampled lines."""
+        row = self._difference(tokenizer, against, metric, language)
+        low, high = row["low"], row["high"]
+        if row["tokenizer"] == tokenizer:
+            return Interval(row["value"], low, high)
+        return Interval(-row["value"], None if high is None else -high, None if low is None else -low)
+
+    def p_value(
+        self, tokenizer: str, against: str, metric: str = "gini", language: str | None = None
+    ) -> float | None:
+        """How likely such a difference is by chance, as one of all comparisons in that metric (Holm's correction).
+
+        None where nothing was resampled, and in scores of an older format.
+        """
+        p: float | None = self._difference(tokenizer, against, metric, language)["p_holm"]
+        return p
+
+    def _difference(self, tokenizer: str, against: str, metric: str, language: str | None) -> dict[str, Any]:
+        pairs = ((tokenizer, against), (against, tokenizer))
         for row in self.differences.to_pylist():
             if row["metric"] != metric or row["language"] != language or row["value"] is None:
                 continue
-            if (row["tokenizer"], row["against"]) == (tokenizer, against):
-                return Interval(row["value"], row["low"], row["high"])
-            if (row["tokenizer"], row["against"]) == (against, tokenizer):
-                low, high = row["high"], row["low"]
-                return Interval(-row["value"], None if low is None else -low, None if high is None else -high)
+            if (row["tokenizer"], row["against"]) in pairs:
+                return dict(row)
         raise PairityError(
             f"these scores have no difference in {metric!r} between {tokenizer!r} and {against!r}."
         )
@@ -255,7 +272,11 @@ class Scores:
             has_digests = check_format(content, folder)
             read = partial(read_file, folder, content if has_digests else None)
             kinds = {"scores": TABLE, "differences": DIFFERENCES, "groups": GROUPS}
+            if content["format"] < 3:
+                kinds["differences"] = without_p_values(DIFFERENCES)
             tables = [read_table(read(f"{name}.parquet"), name, schema) for name, schema in kinds.items()]
+            for name, kind in P_VALUES if content["format"] < 3 else []:
+                tables[1] = tables[1].append_column(name, pa.nulls(len(tables[1]), kind))
             lengths: dict[str, dict[str, Integers]] = {}
             with np.load(read("lengths.npz"), allow_pickle=False) as arrays:
                 for index, (tokenizer, language) in enumerate(content["lengths"]):
@@ -282,6 +303,12 @@ def renamed(table: pa.Table, names: Mapping[str, str], *columns: str) -> pa.Tabl
         new = pa.array(names.values(), pa.string()).take(place.drop_null())
         table = table.set_column(table.column_names.index(column), column, new)
     return table
+
+
+def without_p_values(schema: pa.Schema) -> pa.Schema:
+    for name, _ in P_VALUES:
+        schema = schema.remove(schema.get_field_index(name))
+    return schema
 
 
 def check_format(content: Mapping[str, Any], folder: Path) -> bool:

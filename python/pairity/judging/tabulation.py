@@ -19,6 +19,7 @@ from pairity.judging.arrays import Floats, Integers, Mask
 from pairity.judging.measurement import Encoded, Judged
 from pairity.judging.metrics import METRICS
 from pairity.judging.metrics.bootstrap import Bootstrap, interval
+from pairity.judging.metrics.comparisons import holm, p_value
 from pairity.judging.metrics.compression import COMPRESSION, FERTILITY, FLOOR, compression_rate_line, cost
 from pairity.judging.metrics.entropy import ENTROPY
 from pairity.judging.metrics.fairness import (
@@ -33,7 +34,14 @@ from pairity.judging.metrics.gold import MorphWord
 from pairity.judging.metrics.integrity import INTEGRITY, Utf8Integrity
 from pairity.judging.metrics.lines import FAILURES, ROUND_TRIP, Lines
 from pairity.judging.metrics.metric import ACROSS, MEAN, ONE, POOLED
-from pairity.judging.metrics.morphology import MORPHOLOGY, MORPHOLOGY_PAPER, MorphScore, macro, morph_score
+from pairity.judging.metrics.morphology import (
+    MORPHOLOGY,
+    MORPHOLOGY_PAPER,
+    MorphScore,
+    macro,
+    morph_score,
+    resampled,
+)
 from pairity.judging.metrics.sums import Sums
 from pairity.judging.metrics.vocabulary import VOCABULARY, Frequencies
 from pairity.judging.scores import DIFFERENCES, GROUPS, LEAK, TABLE
@@ -51,6 +59,7 @@ class Rows:
     """Collects rows; drops the metrics that were not asked for; turns what is not a number into null."""
 
     wanted: set[str]
+    paired: bool = False
     rows: list[dict[str, Any]] = field(default_factory=list)
 
     def add(
@@ -66,10 +75,16 @@ class Rows:
         if metric not in self.wanted:
             return
         array = np.atleast_1d(np.asarray(math.nan if samples is None else samples, dtype=np.float64))
-        value, low, high = (float(end) if np.isfinite(end) else None for end in interval(array))
+        value, low, high = map(number, interval(array))
         row: dict[str, Any] = {**place, "metric": metric, "value": value, "low": low, "high": high}
         row |= {"aggregation": aggregation, "unit": METRICS[metric].unit, "n": n, "note": note}
+        if self.paired:
+            row["p"] = p_value(array)
         self.rows.append(row)
+
+
+def number(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 def score_table(
@@ -88,14 +103,14 @@ def score_table(
     rows = Rows(wanted)
     for one in judged:
         add_ratios(rows, one, one.sums(bootstrap))
-        add_fairness(rows, one, one.sums(bootstrap))
+        add_fairness(rows, one, bootstrap)
         add_premium(rows, one, one.sums(bootstrap), reference)
         if one.name in baselines:
             add_change(rows, one, baselines[one.name], bootstrap)
         add_vocabulary(rows, one)
         add_integrity(rows, one)
         add_lines(rows, one)
-        add_morphology(rows, one, gold)
+        add_morphology(rows, one, gold, bootstrap)
     return pa.Table.from_pylist(rows.rows, schema=TABLE)
 
 
@@ -126,12 +141,12 @@ def add_ratios(rows: Rows, one: Judged, sums: Sums) -> None:
             rows.add(everywhere, metric.name, metric.function(pooled)[:, 0], POOLED, lines, note)
 
 
-def add_fairness(rows: Rows, one: Judged, sums: Sums) -> None:
+def add_fairness(rows: Rows, one: Judged, bootstrap: Bootstrap) -> None:
     """What compares the costs of the languages."""
-    codes, costs = one.languages, cost(sums)
+    codes, costs = one.languages, cost(one.sums(bootstrap))
     why_not = NOT_PARALLEL if not one.parallel else ONE_LANGUAGE if len(codes) < 2 else ""
     for metric in INEQUALITY:
-        samples = None if why_not else metric.function(costs)
+        samples = None if why_not else one.noisy(bootstrap).samples(metric.function)
         rows.add(place_of(one, None), metric.name, samples, ACROSS, len(codes), one.note(None, why_not))
     if why_not:
         return
@@ -167,11 +182,13 @@ def add_change(rows: Rows, one: Judged, baseline: Judged, bootstrap: Bootstrap) 
     everywhere, against = place_of(one, None), f"against {baseline.name}"
     worst = list(keep)[int(change(costs, baseline_costs)[0].argmax())]
     for metric in AGAINST_BASELINE:
-        values = metric.function(costs, baseline_costs)
         if metric.over_languages == ACROSS:
             note = one.note(None, f"{against}: {worst}")
-            rows.add(everywhere, metric.name, values, ACROSS, len(keep), note)
+            multiples = one.noisy_against(baseline, bootstrap, keep)
+            samples = multiples.samples(lambda ratios, metric=metric: metric.function(ratios, 1.0))  # type: ignore[misc]
+            rows.add(everywhere, metric.name, samples, ACROSS, len(keep), note)
             continue
+        values = metric.function(costs, baseline_costs)
         for column, (code, mask) in enumerate(keep.items()):
             note = one.note(code, against)
             rows.add(place_of(one, code), metric.name, values[:, column], ONE, int(mask.sum()), note)
@@ -225,35 +242,46 @@ def add_lines(rows: Rows, one: Judged) -> None:
             rows.add(place_of(one, code), metric.name, value, aggregation, len(lines), one.note(code))
 
 
-def add_morphology(rows: Rows, one: Judged, gold: Mapping[str, list[MorphWord]]) -> None:
+def add_morphology(
+    rows: Rows, one: Judged, gold: Mapping[str, list[MorphWord]], bootstrap: Bootstrap
+) -> None:
     """MorphScore, with words of one token left out (MorphScore's own) and scored 1 (the paper's tables)."""
     for exclude, metrics in ((True, MORPHOLOGY), (False, MORPHOLOGY_PAPER)):
         if not gold or not rows.wanted & {metric.name for metric in metrics}:
             continue
-        scores: dict[str | None, MorphScore] = {
-            code: morph_score(words, one.tokenizer, exclude_single_token=exclude)
-            for code, words in gold.items()
-        }
-        scores[None] = macro(list(scores.values()))
-        for code, score in scores.items():
+        scores: dict[str | None, list[MorphScore]] = {}  # of the words as they are, then of resampled ones
+        for stream, (language, words) in enumerate(gold.items(), start=1 + len(one.all_languages)):
+            score = morph_score(words, one.tokenizer, exclude_single_token=exclude)
+            scores[language] = [score, *resampled(score, bootstrap, stream)]
+        scores[None] = [macro(each) for each in zip(*scores.values(), strict=True)]
+        for code, (score, *drawn) in scores.items():
             aggregation = MEAN if code is None else ONE
             note = f"{score.skipped_words} words could not be aligned" if score.skipped_words else None
             for metric in metrics:
-                value = metric.function(score)
-                rows.add(place_of(one, code), metric.name, value, aggregation, score.words, note)
+                samples = [metric.function(each) for each in (score, *drawn)]
+                rows.add(place_of(one, code), metric.name, samples, aggregation, score.words, note)
 
 
 def difference_table(
     judged: Sequence[Judged], bootstrap: Bootstrap, compared: Callable[[str, str], bool]
 ) -> pa.Table:
-    """For every two tokenizers that are compared one minus the other, on the same lines and the same resamples."""
-    rows = Rows(set(METRICS))
+    """For every two tokenizers that are compared one minus the other, on the same lines and the same resamples.
+
+    Holm's correction is over all rows with the same metric: those over all languages, and those of one language each.
+    """
+    rows = Rows(set(METRICS), paired=True)
     for one, other in combinations(judged, 2):
         if not compared(one.name, other.name):
             continue
         keep = one.shared_lines(other)
         if keep:
             add_differences(rows, one, other, keep, bootstrap)
+    families: dict[tuple[str, bool], list[dict[str, Any]]] = {}
+    for row in rows.rows:
+        families.setdefault((row["metric"], row["language"] is None), []).append(row)
+    for family in families.values():
+        for row, p in zip(family, holm([row["p"] for row in family]), strict=True):
+            row |= {"p": number(row["p"]), "p_holm": number(p)}
     return pa.Table.from_pylist(rows.rows, schema=DIFFERENCES)
 
 
@@ -279,7 +307,10 @@ def add_differences(
     if one.parallel and len(keep) > 1:
         for unequal in INEQUALITY:
             if unequal.paired:
-                samples = unequal.function(cost(first)) - unequal.function(cost(second))
+                ours, theirs = (
+                    each.noisy(bootstrap, keep).samples(unequal.function) for each in (one, other)
+                )
+                samples = ours - theirs
                 rows.add(everywhere, unequal.name, samples, ACROSS, len(keep), note)
 
 
@@ -287,14 +318,13 @@ def group_table(judged: Sequence[Judged], bootstrap: Bootstrap, reference: str |
     """Costs and fairness within script families and within resource levels."""
     rows = Rows(set(METRICS))
     for one in judged:
-        sums = one.sums(bootstrap)
         for grouping in ("script_family", "resource_level"):
             members: dict[str, list[str]] = {}
             for code in one.languages:
                 members.setdefault(getattr(facts(code), grouping), []).append(code)
             for group, codes in members.items():
                 place: dict[str, str | None] = {"tokenizer": one.name, "grouping": grouping, "group": group}
-                add_group(rows, place, one, sums, codes, reference)
+                add_group(rows, place, one, bootstrap, codes, reference)
     return pa.Table.from_pylist(rows.rows, schema=GROUPS)
 
 
@@ -302,11 +332,12 @@ def add_group(
     rows: Rows,
     place: Mapping[str, str | None],
     one: Judged,
-    sums: Sums,
+    bootstrap: Bootstrap,
     codes: Sequence[str],
     reference: str | None,
 ) -> None:
-    group, n = sums.of(codes), len(codes)
+    sums, n = one.sums(bootstrap), len(codes)
+    group = sums.of(codes)
     leaked = sum(code in one.leaks for code in codes)
     note = f"{LEAK} ({leaked} of {n} languages)" if leaked else None
     rate = compression_rate_line(group.pooled())[:, 0]
@@ -317,6 +348,7 @@ def add_group(
     if reference in one.languages:
         premiums = premium(cost(group), cost(sums.of([str(reference)])))
         rows.add(place, "premium", mean(premiums), MEAN, n, note)
+    noisy = one.noisy_group(bootstrap, codes)
     for metric in INEQUALITY:
-        samples = metric.function(cost(group)) if n > 1 else None
+        samples = noisy.samples(metric.function) if n > 1 else None
         rows.add(place, metric.name, samples, ACROSS, n, note if n > 1 else ONE_LANGUAGE)

@@ -58,10 +58,8 @@ def inequality(cells: Cells, name: str) -> tuple[str, list[str]]:
     numbers = f"Gini {old.text} {ARROW} {new.text}"
     gap = difference_of(cells, name, "gini")
     if gap is not None and gap.low is not None and gap.high is not None:
-        includes_zero = gap.low <= 0 <= gap.high
-        numbers += f"; difference {write_interval('gini', gap.low, gap.high)} (95% interval"
-        numbers += ", which includes 0)" if includes_zero else ")"
-        if includes_zero:
+        numbers += f": {effect(new.value, old.value, gap.low, gap.high)}"
+        if gap.low <= 0 <= gap.high:
             return f"is about as unequal as {base}", [numbers + "."]
     if new.value == old.value:
         return f"is exactly as unequal as {base}", [numbers + "."]
@@ -69,6 +67,22 @@ def inequality(cells: Cells, name: str) -> tuple[str, list[str]]:
         return f"is less equal than {base}", [numbers + "."]
     verb = "cuts" if new.value < old.value else "raises"
     return f"{verb} inequality by {percent(new.value / old.value - 1)} against {base}", [numbers + "."]
+
+
+def effect(new: float, old: float, low: float, high: float) -> str:
+    """How large the difference is, in words: "0.0903 lower (95% interval 0.0871 to 0.0934), a reduction of 90%"."""
+    lower, gap = new < old, abs(new - old)
+    if low <= 0 <= high:
+        form = replace(form_of("gini"), signed=True)
+        said = f"{form.write(low)} to {form.write(high)}, which includes 0"
+    else:
+        said = write_interval("gini", *sorted((abs(low), abs(high))))
+    way = "lower" if lower else "higher"
+    amount = f"{form_of('gini').write(gap)} {way}" if gap else "no difference"
+    share = (
+        f", {'a reduction' if lower else 'an increase'} of {percent(new / old - 1)}" if old and gap else ""
+    )
+    return f"{amount} (95% interval {said}){share}"
 
 
 def extreme_changes(changes: dict[str, float]) -> list[str]:
@@ -181,10 +195,11 @@ def name_of(cells: Cells, code: str) -> str:
 
 @dataclass(frozen=True)
 class Difference:
-    """A tokenizer minus the baseline, and whether the interval excludes 0."""
+    """A tokenizer minus the baseline, whether the interval excludes 0, and the corrected p-value as text."""
 
     cell: Cell
     verdict: str
+    p: str = ""
 
 
 def difference_rows(cells: Cells) -> list[tuple[str, dict[str, Difference]]]:
@@ -202,10 +217,15 @@ def difference_rows(cells: Cells) -> list[tuple[str, dict[str, Difference]]]:
                 interval = f"{form.write(gap.low)} to {form.write(gap.high)}"
                 verdict = "not clear" if gap.low <= 0 <= gap.high else "clear"
             cell = Cell(gap.value, gap.low, gap.high, form.write(gap.value), interval)
-            found[name] = Difference(cell, verdict)
+            p = cells.scores.p_value(name, cells.baseline, metric)
+            found[name] = Difference(cell, verdict, "" if p is None else written_p(p))
         if found:
             rows.append((metric, found))
     return rows
+
+
+def written_p(p: float) -> str:
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
 def warnings_besides(cells: Cells) -> list[str]:

@@ -59,7 +59,7 @@ def markdown(
 def latex(
     scores: Scores, metrics: Sequence[str] | None = None, *, per_language: str = "", intervals: bool = False
 ) -> str:
-    r"""The same as a tabular; needs \usepackage{booktabs}."""
+    r"""The same as a tabular; needs \usepackage{booktabs}. Intervals are small, below their values."""
     head, rows = grid(Cells(scores), metrics, per_language)
     arrows = {1: r" $\uparrow$", -1: r" $\downarrow$", 0: ""}
     lines = [
@@ -72,18 +72,26 @@ def latex(
     for name, cells in rows:
         texts = [escape_latex(name)]
         for cell in cells:
-            text = "" if cell is None else escape_latex(cell_text(cell, intervals))
+            text = "" if cell is None else escape_latex(cell_text(cell, intervals=False))
             texts.append(rf"\textbf{{{text}}}" if cell is not None and cell.best else text)
         lines.append(" & ".join(texts) + r" \\")
+        if intervals:
+            below = ["" if cell is None else escape_latex(cell.interval) for cell in cells]
+            small = [rf"{{\scriptsize {text}}}" if text else "" for text in below]
+            lines.append(" & ".join(["", *small]) + r" \\[2pt]")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
 def write_tables(scores: Scores, folder: str | Path) -> list[Path]:
-    """summary.md/.tex (tokenizers x the paper's metrics) and costs.md/.tex (languages x tokenizers)."""
+    """summary.md/.tex (tokenizers x the paper's metrics), the same with 95% intervals, costs.md/.tex (languages x
+    tokenizers).
+    """
     folder = Path(folder)
     written = []
     for suffix, make in (("md", markdown), ("tex", latex)):
         written.append(write_file(folder / f"summary.{suffix}", make(scores)))
+        with_intervals = make(scores, intervals=True)
+        written.append(write_file(folder / f"summary-intervals.{suffix}", with_intervals))
         if "cost" in Cells(scores).language_metrics:
             written.append(write_file(folder / f"costs.{suffix}", make(scores, per_language="cost")))
     return written

@@ -6,6 +6,7 @@ one matrix product: counts (resamples x lines) @ columns (lines x columns).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from pairity.errors import PairityError
 from pairity.judging.arrays import Floats
 
-BLOCK_BYTES = 1 << 26  # of resample counts at a time; a whole set smaller than four blocks is kept
+BLOCK_BYTES = 1 << 26  # of resample counts at a time; sets of resamples are kept up to four blocks in all
 
 
 class Bootstrap:
@@ -23,7 +24,7 @@ class Bootstrap:
         if resamples < 0:
             raise PairityError(f"resamples must be 0 (no intervals) or more, got {resamples}.")
         self.resamples = resamples
-        self._seed = seed
+        self.seed = seed
         self._kept: dict[tuple[int, int], list[Floats]] = {}
 
     def sums(self, columns: Floats, stream: int = 0) -> Floats:
@@ -40,9 +41,10 @@ class Bootstrap:
         if key in self._kept:
             yield from self._kept[key]
             return
-        small = self.resamples * lines * 8 <= 4 * BLOCK_BYTES
+        size = self.resamples * lines * 8
+        small = size <= 4 * BLOCK_BYTES
         rows = max(1, BLOCK_BYTES // (8 * max(lines, 1)))
-        random = np.random.default_rng([self._seed, stream])
+        random = np.random.default_rng([self.seed, stream])
         kept: list[Floats] = []
         for start in range(0, self.resamples, rows):
             block = np.empty((min(rows, self.resamples - start), lines), dtype=np.float64)
@@ -52,17 +54,32 @@ class Bootstrap:
                 kept.append(block)
             yield block
         if small:
+            while (
+                self._kept
+                and size + sum(held.nbytes for each in self._kept.values() for held in each) > 4 * BLOCK_BYTES
+            ):
+                del self._kept[next(iter(self._kept))]
             self._kept[key] = kept
 
 
-def interval(samples: Floats, level: float = 0.95) -> tuple[Floats, Floats, Floats]:
-    """Value, low and high of samples whose first row is the value: the percentile interval of the others.
+def interval(samples: Floats, level: float = 0.95) -> tuple[float, float, float]:
+    """Value, low and high of samples whose first is the value: the percentile interval of the others, which holds it.
 
-    NaN for low and high where nothing was resampled.
+    The two tails have the same size, but for a value that would fall outside: its tail then ends at the value, and
+    the other tail has the rest, so that both together still are what the level leaves. NaN for low and high where
+    nothing was resampled.
     """
     value, drawn = samples[0], samples[1:]
     if not len(drawn):
-        nothing = np.full_like(value, np.nan)
-        return value, nothing, nothing
-    low, high = np.percentile(drawn, [50 * (1 - level), 50 * (1 + level)], axis=0)
-    return value, low, high
+        return float(value), math.nan, math.nan
+    tail = 50 * (1 - level)
+    below, above = 100 * float(np.mean(drawn <= value)), 100 * float(np.mean(drawn >= value))
+    if above < tail:
+        below = 2 * tail - above
+    elif below < tail:
+        above = 2 * tail - below
+    else:
+        below = above = tail
+    # Weibull's positions, k / (resamples + 1): others cut tails that are too long when there are few resamples.
+    low, high = np.percentile(drawn, [below, 100 - above], method="weibull")
+    return float(value), float(np.minimum(low, value)), float(np.maximum(high, value))

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 
 import numpy as np
 
+from pairity.judging.arrays import Floats
+from pairity.judging.metrics.bootstrap import Bootstrap
 from pairity.judging.metrics.gold import MorphWord
 from pairity.judging.metrics.metric import MEAN, Metric
+from pairity.judging.metrics.sums import ratio
 from pairity.judging.protocol import TokenizerLike
 
 
@@ -30,6 +33,8 @@ class MorphScore:
     words: int
     single_token_words: int
     skipped_words: int
+    table: Floats = field(default_factory=lambda: np.zeros((0, 4)), repr=False, compare=False)
+    """A row per gold word: its three scores times its weight, and the weight; zeros where a word does not count."""
 
 
 def word_scores(parts: Sequence[str], tokens: Sequence[bytes]) -> tuple[float, float, float] | None:
@@ -69,6 +74,7 @@ def morph_score(
     """
     ids, offsets = tokenizer.encode_lines([entry.word for entry in words])
     rows: list[tuple[float, float, float, float]] = []
+    by_word = np.zeros((len(words), 4))
     single = skipped = 0
     for number, entry in enumerate(words):
         tokens = word_pieces(entry.word, ids[offsets[number] : offsets[number + 1]].tolist(), tokenizer)
@@ -80,13 +86,15 @@ def morph_score(
             continue
         scores = word_scores(entry.parts, tokens)
         if scores is not None:
-            rows.append((*scores, entry.frequency if weighted else 1.0))
+            weight = entry.frequency if weighted else 1.0
+            rows.append((*scores, weight))
+            by_word[number] = (*(score * weight for score in scores), weight)
     table = np.array(rows, dtype=np.float64).reshape(-1, 4)
     total = float(table[:, 3].sum())
     recall, precision, corrected = (
         (table[:, :3].T @ table[:, 3] / total).tolist() if total > 0 else [math.nan] * 3
     )
-    return MorphScore(recall, precision, corrected, len(rows), single, skipped)
+    return MorphScore(recall, precision, corrected, len(rows), single, skipped, by_word)
 
 
 def macro(scores: Sequence[MorphScore]) -> MorphScore:
@@ -104,6 +112,16 @@ def macro(scores: Sequence[MorphScore]) -> MorphScore:
         single_token_words=sum(score.single_token_words for score in scores),
         skipped_words=sum(score.skipped_words for score in scores),
     )
+
+
+def resampled(score: MorphScore, bootstrap: Bootstrap, stream: int) -> list[MorphScore]:
+    """The score of one language on resampled words; the same stream draws the same words for every tokenizer."""
+    sums = bootstrap.sums(score.table, stream)[1:]
+    shares = ratio(sums[:, :3], sums[:, 3:])
+    return [
+        replace(score, recall=recall, precision=precision, precision_corrected=precision_corrected)
+        for recall, precision, precision_corrected in shares.tolist()
+    ]
 
 
 def word_pieces(word: str, ids: Sequence[int], tokenizer: TokenizerLike) -> list[bytes]:
