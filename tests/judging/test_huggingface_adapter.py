@@ -123,6 +123,11 @@ def test_a_tokenizer_json_that_would_end_the_process_is_refused(tmp_path: Path) 
     path.write_text(json.dumps({"version": "1.0", "model": bpe | {"continuing_subword_prefix": "x" * 600}}))
     with pytest.raises(PairityError, match="does not begin with the continuing_subword_prefix"):
         open_tokenizer(path)
+    path.write_text(
+        json.dumps({"version": "1.0", "model": bpe | {"vocab": {"a": 0, "b": 1, "ab": 4_000_000_000}}})
+    )
+    with pytest.raises(PairityError, match="has the id 4,000,000,000"):
+        open_tokenizer(path)
     path.unlink()
     path.mkdir()
     with pytest.raises(PairityError, match="no tokenizer in"):
