@@ -89,15 +89,22 @@ impl StartPairs {
         StartPairs { bytes, longer: FxHashMap::default() }
     }
 
-    #[inline]
-    fn note(&mut self, left: u32, right: u32, boundary: u32, weight: u64) {
-        let (count, writer) = if left | right < 256 {
-            &mut self.bytes[(left << 8 | right) as usize]
-        } else {
-            self.longer.entry(Pair::new(left, right)).or_default()
-        };
+    /// For a pair of bytes.
+    #[inline(always)]
+    fn note_bytes(&mut self, left: u32, right: u32, boundary: u32, weight: u64) {
+        let (count, writer) = &mut self.bytes[(left << 8 | right) as usize];
         *count += weight;
         writer.push(boundary);
+    }
+
+    fn note(&mut self, left: u32, right: u32, boundary: u32, weight: u64) {
+        if left | right < 256 {
+            self.note_bytes(left, right, boundary, weight);
+        } else {
+            let (count, writer) = self.longer.entry(Pair::new(left, right)).or_default();
+            *count += weight;
+            writer.push(boundary);
+        }
     }
 
     /// Those of a part that comes `offset` further on.
@@ -167,7 +174,7 @@ impl Part {
                 tokens.iter().for_each(|&token| part.symbols.push(token));
                 for pair in tokens.windows(2) {
                     boundary += 1;
-                    part.pairs.note(pair[0], pair[1], boundary, word.weight);
+                    part.pairs.note_bytes(pair[0], pair[1], boundary, word.weight);
                 }
                 continue;
             }
