@@ -328,7 +328,7 @@ def test_judge_and_report(trained, tmp_path):
     priced = pairity("tax", trained, "--data", sample.FOLDER / "test", "--price", 2.5)
     assert priced.returncode == 0, priced.stderr
     tamil = next(line.split() for line in priced.stdout.splitlines() if "tam_Taml" in line)
-    assert tamil[:4] == ["tokenizer", "tam_Taml", "Tamil", f"{found.costs('ours')['tam_Taml']:.1f}"]
+    assert tamil[:4] == ["tokenizer", "tam_Taml", "Tamil", f"{found.costs('ours')['tam_Taml']:.2f}"]
 
 
 def test_two_tokenizers_of_one_name(trained, tmp_path):
