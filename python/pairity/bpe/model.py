@@ -246,11 +246,11 @@ class BpeModel:
     def with_roles(self, given: GivenRoles) -> BpeModel:
         """With other roles, by their names in `Roles`; None keeps what is there."""
         roles = self.roles.changed(given)
-        if roles == self.roles:
+        adding_given = given.get("add_bos") is not None or given.get("add_eos") is not None
+        if roles == self.roles and not adding_given:
             return self
-        return replace(
-            self, roles=roles, wrapping=self.wrapping.adapted(self.roles, roles, self.special_tokens)
-        )
+        wrapping = self.wrapping.adapted(self.roles, roles, self.special_tokens, adding_given=adding_given)
+        return replace(self, roles=roles, wrapping=wrapping)
 
     # ------------------------------------------------------------------ being a value
 
