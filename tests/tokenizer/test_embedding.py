@@ -20,7 +20,7 @@ def test_the_old_ids_spell_the_new_token_as_the_old_tokenizer_does():
     old, new = old_and_new()
     rows = initial_rows(old, new)
     assert list(rows) == list(range(len(old), len(new)))
-    uncut = Tokenizer.from_model(old.model.uncut())
+    uncut = Tokenizer.from_model(old.model.uncut)
     for token_id, parts in rows.items():
         token = new.token_of(token_id)
         assert old.decode_bytes(parts) == token

@@ -239,8 +239,9 @@ class BpeModel:
             trace=None if self.trace is None else self.trace.slice(0, kept + 1),
         )
 
+    @cached_property
     def uncut(self) -> BpeModel:
-        """The same table for pre-tokens, which are not to be cut again."""
+        """The same table for pre-tokens, which are not to be cut again, as a pattern that looks around might."""
         return replace(self, cut=Pretokenization(None), trace=None)
 
     def with_roles(self, given: GivenRoles) -> BpeModel:

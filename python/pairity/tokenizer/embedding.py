@@ -43,7 +43,7 @@ def initial_rows(old: Tokenizer, new: Tokenizer) -> dict[int, list[int]]:
     parts = {i: [i] for i, token in enumerate(old.tokens) if token}
     known = len(parts)
     origins = new.origins().tolist()
-    uncut = old.model.uncut().encoder
+    uncut = old.model.uncut.encoder
     for token_id, token in enumerate(new.tokens):
         waiting = [token_id] if token else []
         while waiting:  # what a token is made of may have a higher id than the token
