@@ -72,14 +72,17 @@ def step_from_oniguruma(pattern: str) -> str:
 
 def translate(pattern: str) -> str:
     pieces: list[str] = []
+    classes: list[str] = []  # the pieces in character classes, with a space for each of the others
     depth = 0  # of character classes
     for piece in PIECE.findall(pattern):
+        opened = classes[-1:] == ["["] or classes[-2:] == ["[", "^"]
         if (piece == "[:" and not depth) or piece == "[":
             depth += 1
-        elif piece == "]" and depth:
+        elif piece == "]" and depth and not opened:  # the first in a class stands for itself
             depth -= 1
         pieces.append(translate_piece(piece, pattern, in_class=depth > 0))
-    if set_operator := re.search(r"--|~~", pattern):
+        classes.append(piece if depth else " ")
+    if set_operator := re.search(r"--|~~", "".join(classes)):
         raise unlike(pattern, set_operator[0])
     return "".join(pieces)
 
