@@ -112,7 +112,7 @@ def translate_piece(piece: str, pattern: str, *, in_class: bool) -> str:
 def unlike(pattern: str, piece: str) -> PairityError:
     return PairityError(
         f"the pattern {pattern!r} cannot be given to Hugging Face: its regex engine (Oniguruma) reads "
-        f"{piece!r} in another sense. Write the pattern without it."
+        f"{piece!r} differently. Write the pattern without it."
     )
 
 
