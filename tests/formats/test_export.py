@@ -306,6 +306,8 @@ def test_oniguruma_reads_our_patterns_in_our_sense(pattern):
         (r"\S+|\s+$|^\s|\s", r"\S+|\s+\z|\A\s|\s"),
         (r"(?s:.)", r"(?m:.)"),
         (r"[^\r\n]+|[\r\n]", r"[^\r\n]+|[\r\n]"),
+        (r"--|~~|(?s:.)", r"--|~~|(?m:.)"),
+        (r"[a-][-b]|(?s:.)", r"[a-][-b]|(?m:.)"),
     ],
 )
 def test_patterns_are_translated(ours, theirs):
@@ -315,7 +317,7 @@ def test_patterns_are_translated(ours, theirs):
 
 @pytest.mark.parametrize(
     "pattern",
-    [r"\p{N}{1,3}+|\P{N}", r"\b\S+|\s", r"(?m:^a)|.", r"[[:alpha:]]+|.", r"[\S--a]+|.", r"(?x:a )|."],
+    [r"\p{N}{1,3}+|\P{N}", r"\b\S+|\s", r"(?m:^a)|.", r"[[:alpha:]]+|.", r"[\S--a]+|.", r"[]a--b]|.", r"(?x:a )|."],
 )
 def test_patterns_that_would_change_their_sense_are_refused(pattern):
     with pytest.raises(PairityError, match="cannot be given to Hugging Face"):

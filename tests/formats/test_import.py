@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from pairity.bpe.alphabet import to_text
 from pairity.errors import PairityError
 from pairity.formats import tiktoken as tiktoken_format
+from pairity.formats.published import PUBLISHED
 from pairity.text.pretokenizers import CL100K, PRESETS, pattern_of
 from pairity.tokenizer.tokenizer import Tokenizer
 from published_tokenizers import installed
@@ -449,7 +450,7 @@ def test_an_empty_rank_keeps_its_id_free(tmp_path):
     assert (tok.encode("abc"), len(tok), tok.vocab_size) == ([256, 99], 259, 258)
     theirs = tiktoken.Encoding(
         "x",
-        pat_str=str(pattern_of("gpt2")),
+        pat_str=PUBLISHED["gpt2"].pattern,
         mergeable_ranks={bytes([byte]): byte for byte in range(256)} | {b"ab": 256, b"": 257},
         special_tokens=specials,
     )

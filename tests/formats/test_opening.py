@@ -11,6 +11,7 @@ from pairity import Tokenizer
 from pairity.errors import PairityError, PairityWarning
 from pairity.formats.opening import find, open_model
 from pairity.formats.published import PUBLISHED
+from pairity.text.pretokenizers import PRESETS
 from peer_tokenizers import byte_level, unigram, write_ranks
 from small_tokenizers import small
 
@@ -90,6 +91,29 @@ def test_published_ranks_have_their_special_tokens(tmp_path: Path) -> None:
     for name, known in PUBLISHED.items():
         ids = list(known.special_tokens.values())
         assert not ids or min(ids) >= min(known.ranks, 50_256), name
+
+
+def test_a_pattern_has_the_same_names_everywhere(tmp_path: Path) -> None:
+    path = write_ranks(tmp_path / "mine.tiktoken")
+    for name in (*PUBLISHED, *PRESETS):
+        assert Tokenizer.from_tiktoken(path, pattern=name) == Tokenizer.load(f"{path}@{name}")
+    assert Tokenizer.from_tiktoken(path, pattern="cl100k").pattern == PUBLISHED["cl100k"].pattern
+    pytest.importorskip("tiktoken")
+    encoding = small().to_tiktoken()
+    assert Tokenizer.from_tiktoken(encoding, pattern="cl100k").pattern == PUBLISHED["cl100k"].pattern
+    for open_it in (lambda: Tokenizer.load(f"{path}@gpt5"), lambda: Tokenizer.from_tiktoken(path, pattern="gpt5")):
+        with pytest.raises(PairityError, match=r"unknown pre-tokenizer 'gpt5'\. Choose one of o200k_harmony, .*gpt4o"):
+            open_it()
+
+
+def test_a_pattern_is_used_or_refused(tmp_path: Path) -> None:
+    ranks(tmp_path / "tokenizer.model")
+    assert Tokenizer.load(f"{tmp_path}@gpt2") == Tokenizer.load(f"{tmp_path}/tokenizer.model@gpt2")
+    small().save(tmp_path / "own")
+    byte_level().save(str(tmp_path / "other.json"))
+    for place in ("own", "own/tokenizer.json", "other.json"):
+        with pytest.raises(PairityError, match=r"for files of tiktoken ranks, which .* Leave out '@gpt2'"):
+            find(f"{tmp_path}/{place}@gpt2")
 
 
 def test_line_ends_of_windows_are_line_ends(tmp_path: Path) -> None:

@@ -349,3 +349,13 @@ def test_a_template_file_that_is_no_text_is_refused(tmp_path):
     (write(tmp_path) / "chat_template.jinja").write_bytes(b"\xff\xfe")
     with pytest.raises(PairityError, match=r"chat_template\.jinja is not a Jinja template: it is not UTF-8"):
         Tokenizer.load(tmp_path)
+
+
+@pytest.mark.parametrize("given", [{"add_bos": False}, {"bos_token": END, "add_bos": False}])
+def test_a_token_that_is_not_to_be_added_is_not_added(tmp_path, given):
+    """Without tokenizer_config.json nothing says which role the token of the post-processor has."""
+    (tmp_path / "tokenizer.json").write_text(json.dumps(contents()))
+    tok = Tokenizer.load(tmp_path / "tokenizer.json")
+    assert tok.to_huggingface().encode("a").tokens == [END, "a"], "kept where nobody says otherwise"
+    assert tok.with_roles(pad_token=PAD).to_huggingface().encode("a").tokens == [END, "a"]
+    assert tok.with_roles(**given).to_huggingface().encode("a").tokens == ["a"]

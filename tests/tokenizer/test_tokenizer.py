@@ -471,6 +471,15 @@ def test_the_table_of_tokens_has_no_rows_for_holes():
     assert (len(found), found[300], found[97], found[99]) == (257, 3, 2, 0)
 
 
+def test_counted_pretokens_are_not_cut_again():
+    """Alone, "bb" has no "a" before it, and the pattern would cut it into two."""
+    tok = Tokenizer(BYTES | {256: b"bb"}, [(98, 98, 256)], pattern="(?<=a)bb|(?s:.)")
+    assert tok.encode("abb") == [97, 256]
+    counts = Counts.from_dicts({"eng_Latn": {"a": 1, "bb": 1}}, pretokenizer="(?<=a)bb|(?s:.)")
+    assert tok.table(counts)["in:eng_Latn"].to_pylist()[97:99] == [1, 0]
+    assert tok.table(counts)["in:eng_Latn"].to_pylist()[256] == 1
+
+
 def test_equality_and_repr():
     assert small() != small("gpt4")
     assert small() != small(normalize="nfc")

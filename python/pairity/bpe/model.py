@@ -6,7 +6,7 @@ bytes, learned tokens in the order of their merges; an imported model keeps the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
@@ -239,18 +239,19 @@ class BpeModel:
             trace=None if self.trace is None else self.trace.slice(0, kept + 1),
         )
 
+    @cached_property
     def uncut(self) -> BpeModel:
-        """The same table for pre-tokens, which are not to be cut again."""
+        """The same table for pre-tokens, which are not to be cut again, as a pattern that looks around might."""
         return replace(self, cut=Pretokenization(None), trace=None)
 
     def with_roles(self, given: GivenRoles) -> BpeModel:
         """With other roles, by their names in `Roles`; None keeps what is there."""
         roles = self.roles.changed(given)
-        if roles == self.roles:
+        adding_given = given.get("add_bos") is not None or given.get("add_eos") is not None
+        if roles == self.roles and not adding_given:
             return self
-        return replace(
-            self, roles=roles, wrapping=self.wrapping.adapted(self.roles, roles, self.special_tokens)
-        )
+        wrapping = self.wrapping.adapted(self.roles, roles, self.special_tokens, adding_given=adding_given)
+        return replace(self, roles=roles, wrapping=wrapping)
 
     # ------------------------------------------------------------------ being a value
 
@@ -291,11 +292,7 @@ def check_table(vocabulary: Mapping[bytes, int], specials: Mapping[str, int], *,
                 f"id {token_id} is given to {named[token_id]!r} and to the special token {name!r}."
             )
     named |= {token_id: name.encode() for name, token_id in specials.items()}
-    if clash := first_clash(specials, vocabulary):
-        raise PairityError(
-            f"the special token {clash!r} is also how tokenizer files write an ordinary token. Choose "
-            "another name, such as one in <|...|>."
-        )
+    check_no_clash(specials, vocabulary)
     if missing := [byte for byte in range(256) if bytes([byte]) not in vocabulary]:
         raise PairityError(
             f"the vocabulary lacks {len(missing)} of the 256 bytes, such as 0x{missing[0]:02X}: without "
@@ -325,15 +322,18 @@ def check_trace(trace: Any, merges: int) -> None:
             raise PairityError(f"the column {name!r} of the trace is {kind}, not {kinds[0]}.")
 
 
-def first_clash(specials: Iterable[str], vocabulary: Mapping[bytes, int]) -> str | None:
-    """A special token that is spelled as files spell an ordinary one."""
+def check_no_clash(specials: Iterable[str], vocabulary: Container[bytes]) -> None:
+    """Refuse a special token that is spelled as files spell an ordinary one."""
     for name in specials:
         try:
-            if to_bytes(name) in vocabulary:
-                return name
+            spelled = to_bytes(name)
         except KeyError:  # not in the alphabet of the files
             continue
-    return None
+        if spelled in vocabulary:
+            raise PairityError(
+                f"the special token {name!r} is also how tokenizer files write an ordinary token. Choose "
+                "another name, such as one in <|...|>."
+            )
 
 
 def as_rows(values: npt.ArrayLike, *, columns: int) -> Merges:

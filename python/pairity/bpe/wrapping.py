@@ -37,10 +37,13 @@ class Wrapping:
         parts = {"config": self.config, "templates": dict(self.templates)}
         return {name: part for name, part in parts.items() if part}
 
-    def adapted(self, before: Roles, now: Roles, ids: Mapping[str, int]) -> Wrapping:
-        """To other roles: what they say counts more than what was read."""
+    def adapted(self, before: Roles, now: Roles, ids: Mapping[str, int], *, adding_given: bool) -> Wrapping:
+        """To other roles: what they say counts more than what was read.
+
+        `adding_given`: a user said what to add. What was read may add tokens that had no role.
+        """
         found = self
-        if now.added != before.added:
+        if adding_given or now.added != before.added:
             said = ("add_bos_token", "add_eos_token")
             config = self.config and {key: value for key, value in self.config.items() if key not in said}
             found = replace(found, post_processor=None, config=config)

@@ -175,7 +175,7 @@ def check(model: BpeModel, *, allow_different: bool) -> None:
     if not found:
         return
     told = (
-        f"llama.cpp cuts text in another way than this tokenizer (its nearest pre-tokenizer is {name}), so the "
+        f"llama.cpp cuts text differently from this tokenizer (its nearest pre-tokenizer is {name}), so the "
         f"same text gets other ids there. Of the {len(compared) - 1} languages of pairity's sample, and code:\n\n"
         f"{table(found)}\n\nAll others get the same ids. "
     )
@@ -193,7 +193,7 @@ def promise(pattern: str | None) -> str:
         return "llama.cpp gives the very ids of this tokenizer (for all characters of Unicode 15.1)."
     return (
         "llama.cpp gives the ids of this tokenizer on every line of pairity's sample, but not on all text: "
-        f"it cuts {nearest.unlike!r} in another way. --pretokenizer qwen35 is exact."
+        f"it cuts {nearest.unlike!r} differently. --pretokenizer qwen35 is exact."
     )
 
 

@@ -72,14 +72,17 @@ def step_from_oniguruma(pattern: str) -> str:
 
 def translate(pattern: str) -> str:
     pieces: list[str] = []
+    classes: list[str] = []  # the pieces in character classes, with a space for each of the others
     depth = 0  # of character classes
     for piece in PIECE.findall(pattern):
+        opened = classes[-1:] == ["["] or classes[-2:] == ["[", "^"]
         if (piece == "[:" and not depth) or piece == "[":
             depth += 1
-        elif piece == "]" and depth:
+        elif piece == "]" and depth and not opened:  # the first in a class stands for itself
             depth -= 1
         pieces.append(translate_piece(piece, pattern, in_class=depth > 0))
-    if set_operator := re.search(r"--|~~", pattern):
+        classes.append(piece if depth else " ")
+    if set_operator := re.search(r"--|~~", "".join(classes)):
         raise unlike(pattern, set_operator[0])
     return "".join(pieces)
 
@@ -109,7 +112,7 @@ def translate_piece(piece: str, pattern: str, *, in_class: bool) -> str:
 def unlike(pattern: str, piece: str) -> PairityError:
     return PairityError(
         f"the pattern {pattern!r} cannot be given to Hugging Face: its regex engine (Oniguruma) reads "
-        f"{piece!r} in another sense. Write the pattern without it."
+        f"{piece!r} differently. Write the pattern without it."
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -75,15 +75,23 @@ def split_name(spec: str) -> tuple[str | None, str]:
 
 
 def in_path(text: str, name: str | None) -> Found:
-    """A folder or file; `FILE@PATTERN` for a file of tiktoken ranks."""
-    pattern: str | None = None
-    path = Path(text)
-    if not path.exists() and "@" in text:
-        before, _, pattern = text.partition("@")
-        path = Path(before)
-    path = existing(str(path))
-    if path.is_dir():
-        return in_folder(path, name or path.resolve().name)
+    """A folder or file; `PATH@PATTERN` for tiktoken ranks."""
+    place, pattern = text, None
+    if not Path(text).exists() and "@" in text:
+        place, _, pattern = text.partition("@")
+    path = existing(place)
+    found = in_folder(path, name or path.resolve().name) if path.is_dir() else in_file(path, name)
+    if pattern is None:
+        return found
+    if found.kind != "ranks":
+        raise PairityError(
+            f"a pattern after an at sign is for files of tiktoken ranks, which {found.place} is not: it says itself how "
+            f"text is cut. Leave out '@{pattern}'."
+        )
+    return replace(found, pattern=pattern)
+
+
+def in_file(path: Path, name: str | None) -> Found:
     own_name = name or (path.resolve().parent.name if path.name.startswith("tokenizer.") else path.stem)
     try:
         is_tekken = path.suffix == ".json" and tekken.is_tekken(path)
@@ -100,7 +108,7 @@ def in_path(text: str, name: str | None) -> Found:
             else Found("tokenizer.json", str(path), own_name)
         )
     if has_ranks:
-        return Found("ranks", str(path), own_name, pattern)
+        return Found("ranks", str(path), own_name)
     if ".model" in path.name:
         return Found("sentencepiece", str(path), own_name)
     raise PairityError(
@@ -119,7 +127,7 @@ def in_folder(path: Path, name: str) -> Found:
     if (path / "tokenizer_config.json").exists():
         return Found("transformers", str(path), name)
     if (path / "tokenizer.model").exists():
-        return in_path(str(path / "tokenizer.model"), name)
+        return in_file(path / "tokenizer.model", name)
     raise PairityError(
         f"no tokenizer in {path}: no tokenizer.json, tokenizer_config.json or tokenizer.model. "
         "Name the file itself, or the folder that holds one of these."

@@ -23,7 +23,7 @@ from pairity.extras import load_extra
 from pairity.files.digests import digest
 from pairity.formats.json_files import as_json, of_type, read_json, unreadable
 from pairity.formats.published import PUBLISHED, in_place
-from pairity.text.pretokenizers import PRESETS, THEN, Pretokenization, is_preset, pattern_of
+from pairity.text.pretokenizers import LOOKS_LIKE_A_NAME, PRESETS, THEN, Pretokenization, is_preset
 
 WHOLE_TEXT = r"(?s:.+)"
 """How tiktoken is told to leave text whole."""
@@ -57,12 +57,11 @@ def read_from(
     allow_holes: bool = False,
 ) -> BpeModel:
     """From a file of ranks or a `tiktoken.Encoding`."""
-    regex = None if pattern is None else pattern_of(pattern) or WHOLE_TEXT
     if isinstance(source, str | os.PathLike):
-        table = read_table(Path(source), regex)
+        table = read_table(Path(source), pattern)
     else:
         table = of_encoding(source)
-        table = table if regex is None else replace(table, pattern=regex)
+        table = table if pattern is None else replace(table, pattern=named_pattern(pattern))
     if special_tokens is not None:
         table = replace(table, special_tokens=special_tokens)
     return table.model(allow_holes=allow_holes)
@@ -113,7 +112,15 @@ def named_pattern(name_or_regex: str) -> str:
     """A pattern as tiktoken takes it, from the name of a published file or of a pre-tokenizer, or as it is."""
     if name_or_regex in PUBLISHED:
         return PUBLISHED[name_or_regex].pattern
-    return (PRESETS[name_or_regex] or WHOLE_TEXT) if name_or_regex in PRESETS else name_or_regex
+    if name_or_regex in PRESETS:
+        return PRESETS[name_or_regex] or WHOLE_TEXT
+    if LOOKS_LIKE_A_NAME.fullmatch(name_or_regex):
+        known = dict.fromkeys([*PUBLISHED, *PRESETS])
+        raise PairityError(
+            f"unknown pre-tokenizer {name_or_regex!r}. Choose one of {', '.join(known)}, or give a regular "
+            r"expression such as '\S+|\s+'."
+        )
+    return name_or_regex
 
 
 def read_settings(path: Path) -> tuple[str | None, dict[str, int]]:

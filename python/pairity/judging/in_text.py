@@ -16,7 +16,6 @@ from pairity.bpe.model import BpeModel
 from pairity.counts.values import LanguageCounts, weighted
 from pairity.judging.arrays import Integers
 from pairity.judging.metrics.integrity import WIDTHS
-from pairity.text.pretokenizers import Pretokenization
 from pairity.tokenizer.inspection import encode_pretokens, token_text
 
 MOST = 10
@@ -103,18 +102,16 @@ def look_at(
     model: BpeModel, texts: Mapping[str, LanguageCounts], languages: Collection[str], source: str
 ) -> dict[str, InText]:
     """What the tokenizer makes of the text of `languages`, each beside all others that are there."""
-    # The counts say what the pre-tokens are: a pattern that looks ahead could cut one of them again.
-    whole = replace(model, cut=Pretokenization(None), trace=None)
     # Digits, punctuation and parts of characters are in every language, and make none alike.
-    with_letter = np.array([any(map(str.isalpha, token_text(token) or "")) for token in whole.tokens])
+    with_letter = np.array([any(map(str.isalpha, token_text(token) or "")) for token in model.tokens])
     found: dict[str, InText] = {}
     used: dict[str, Integers] = {}
     for language, text in texts.items():
-        ids, lengths = encode_pretokens(whole, text)
+        ids, lengths = encode_pretokens(model, text)
         types = np.unique(ids)
         used[language] = types[with_letter[types]]
         if language in languages:
-            found[language] = in_text(whole, text, ids, lengths, source)
+            found[language] = in_text(model, text, ids, lengths, source)
     return {language: replace(one, neighbours=neighbours(language, used)) for language, one in found.items()}
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from pairity.errors import PairityError, listed
+from pairity.judging.opening import by_name
 from pairity.judging.own import PairityTokenizer
 from pairity.judging.protocol import TokenizerLike
 
@@ -51,14 +52,16 @@ def at_sizes(tokenizers: Mapping[str, TokenizerLike], sizes: Sequence[int] | Non
         return Sized(dict(tokenizers))
     wanted = checked_sizes(sizes)
     made = Sized({})
+    judged: list[tuple[str, TokenizerLike]] = []
     for name, tokenizer in tokenizers.items():
         cut, note = cuts_of(name, tokenizer, wanted)
         made.notes.extend([note] if note else [])
         for size, smaller in cut.items():
             made.families[f"{name}@{size}"], made.sizes[f"{name}@{size}"] = name, size
-            add(made, f"{name}@{size}", smaller)
+            judged.append((f"{name}@{size}", smaller))
         if not cut:
-            add(made, name, tokenizer)
+            judged.append((name, tokenizer))
+    made.tokenizers.update(by_name(judged))
     missing = [size for size in wanted if size not in made.sizes.values()]
     if missing:
         raise PairityError(
@@ -100,12 +103,6 @@ def cut_to(tokenizer: TokenizerLike, size: int | None) -> TokenizerLike:
     if size is None or not isinstance(tokenizer, PairityTokenizer) or size >= tokenizer.vocab_size:
         return tokenizer
     return tokenizer.truncated(size, tokenizer.name)
-
-
-def add(made: Sized, name: str, tokenizer: TokenizerLike) -> None:
-    if name in made.tokenizers:
-        raise PairityError(f"two tokenizers have the same name, {name}. Name them: first=SPEC second=SPEC.")
-    made.tokenizers[name] = tokenizer
 
 
 def checked_sizes(sizes: Any) -> list[int]:

@@ -25,9 +25,10 @@ def check_same_ids(old: Tokenizer, new: Tokenizer) -> int:
     for token_id, token in enumerate(old.tokens):
         found = new.tokens[token_id] if token_id < len(new) else b""
         if token and found != token:
+            instead = repr(found) if found else "no token"
             raise PairityError(
                 f"the new tokenizer does not extend the old one: id {token_id} is {token!r} in the old one and "
-                f"{found or 'no token'!r} in the new one."
+                f"{instead} in the new one."
             )
     for name, token_id in old.special_tokens.items():
         if new.special_tokens.get(name) != token_id:
@@ -41,9 +42,9 @@ def initial_rows(old: Tokenizer, new: Tokenizer) -> dict[int, list[int]]:
     """New id -> the old ids of its bytes, for every id that the old tokenizer does not have."""
     check_same_ids(old, new)
     parts = {i: [i] for i, token in enumerate(old.tokens) if token}
-    known = len(parts)
+    old_ids = set(parts)
     origins = new.origins().tolist()
-    uncut = old.model.uncut().encoder
+    uncut = old.model.uncut.encoder
     for token_id, token in enumerate(new.tokens):
         waiting = [token_id] if token else []
         while waiting:  # what a token is made of may have a higher id than the token
@@ -56,7 +57,7 @@ def initial_rows(old: Tokenizer, new: Tokenizer) -> dict[int, list[int]]:
                 waiting += missing
             else:
                 parts[waiting[-1]] = parts[left] + parts[right]
-    return dict(sorted(list(parts.items())[known:]))
+    return {i: parts[i] for i in sorted(parts) if i not in old_ids}
 
 
 def padded_rows(new: Tokenizer, pad_to: int | None) -> int:
@@ -82,16 +83,12 @@ def extend_embeddings(
     wanted = padded_rows(new, pad_to)
     if wanted > have:
         model.resize_token_embeddings(wanted, mean_resizing=False)
-    changed: list[Any] = []
-    for layer in (model.get_input_embeddings(), model.get_output_embeddings()):
-        for part in () if layer is None else (layer.weight, getattr(layer, "bias", None)):
-            if part is None or any(
-                part is other for other in changed
-            ):  # both embeddings may share their rows
-                continue
-            for token_id, parts in rows.items():
-                part.data[token_id] = part.data[parts].mean(0)
-            changed.append(part)
+    layers = (model.get_input_embeddings(), model.get_output_embeddings())
+    found = [getattr(layer, name, None) for layer in layers for name in ("weight", "bias")]
+    distinct = {id(weights): weights for weights in found if weights is not None}  # the layers may share theirs
+    for weights in distinct.values():
+        for token_id, parts in rows.items():
+            weights.data[token_id] = weights.data[parts].mean(0)
     return rows
 
 

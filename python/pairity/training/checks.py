@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from pairity.bpe.alphabet import to_bytes
 from pairity.bpe.merges import BYTE_TOKENS
-from pairity.bpe.model import first_clash
+from pairity.bpe.model import check_no_clash
 from pairity.bpe.special import RESERVED
 from pairity.counts.counts import Counts
 from pairity.counts.values import LanguageCounts
@@ -21,11 +21,6 @@ from pairity.text.inputs import Resolved
 from pairity.text.parallel import check_parallel
 from pairity.training.measure import bytes_per_line
 from pairity.training.policy import Policy, check_whole, reference_of
-
-CLASH = (
-    "the special token {!r} is also how tokenizer files write an ordinary token. Choose another name, such as "
-    "one in <|...|>."
-)
 
 UNLIKELY = 2.0
 """A ratio this many times beyond the lengths of all dev lines is probably not meant."""
@@ -85,8 +80,7 @@ def check_exportable(pattern: str | None) -> None:
 
 def check_special_tokens(names: Iterable[str]) -> None:
     """Refuse special tokens that files would write as they write a byte."""
-    if clash := first_clash(names, dict.fromkeys(BYTE_TOKENS, 0)):
-        raise PairityError(CLASH.format(clash))
+    check_no_clash(names, BYTE_TOKENS)
 
 
 def check_not_learned(names: Iterable[str], train: Counts, min_frequency: int) -> None:

@@ -24,7 +24,7 @@ def extension_of(
     rows: dict[str, int] = {"before": len(old), "after": len(new)}
     if pad_to:
         rows |= {"padded_to": pad_to, "padded": padded_rows(new, pad_to)}
-    before, after = old.model.uncut(), new.model.uncut()
+    before, after = old.model.uncut, new.model.uncut
     return {
         "tokens": {"before": old.vocab_size, "after": new.vocab_size},
         "ids_unchanged": check_same_ids(old, new),
