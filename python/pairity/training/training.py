@@ -19,7 +19,7 @@ from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.checkpoint import Checkpoint, fingerprint
 from pairity.training.checks import check_checkpoint
 from pairity.training.engine import Steps, learn
-from pairity.training.extension import extension_of
+from pairity.training.extension import extension_report
 from pairity.training.policy import Parity, Policy
 from pairity.training.record import record_of
 from pairity.training.settings import Settings, make_settings
@@ -134,7 +134,7 @@ def train(
         warnings.warn(warning, PairityWarning, stacklevel=2)
     made = tokenizer_of(settings, learned.steps, record, trace)
     if settings.start:
-        record |= {"extension": extension_of(settings.start, made, texts.measures, pad_to, threads)}
+        record |= {"extension": extension_report(settings.start, made, texts.measures, pad_to, threads)}
         made = Tokenizer.from_model(replace(made.model, record=record))
     return made
 
