@@ -4,6 +4,7 @@ What concerns one policy alone is checked there (`Parity.check`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow.compute as pc
@@ -94,14 +95,20 @@ def check_not_learned(names: Iterable[str], train: Counts, min_frequency: int) -
 
     Only what lies within a pre-token, often enough, can become a token.
     """
+    begun: dict[
+        bytes, dict[str, LanguageCounts]
+    ] = {}  # hundreds of names begin alike, and few pre-tokens hold that
     for name in {RESERVED if name.startswith(RESERVED) else name: None for name in names}:
         try:
             spelled = to_bytes(name)
         except KeyError:  # not in the alphabet of the files
             continue
+        beginning = spelled[:2]
+        if beginning not in begun:
+            begun[beginning] = {language: containing(counts, beginning) for language, counts in train.items()}
         found = {
-            language: int(counts.counts[np.asarray(pc.match_substring(counts.pretokens, spelled))].sum())
-            for language, counts in train.items()
+            language: int(containing(counts, spelled).counts.sum())
+            for language, counts in begun[beginning].items()
         }
         if sum(found.values()) >= max(min_frequency, 1):
             where = listed(f"{language!r} ({number:,} times)" for language, number in found.items() if number)
@@ -111,6 +118,12 @@ def check_not_learned(names: Iterable[str], train: Counts, min_frequency: int) -
                 "ordinary token, and tokenizer files write the two alike. Take it out of the text (what separates "
                 f"documents has nothing to teach), or choose another name{other}."
             )
+
+
+def containing(counts: LanguageCounts, part: bytes) -> LanguageCounts:
+    """Only the pre-tokens that have these bytes in them."""
+    has = np.asarray(pc.match_substring(counts.pretokens, part))
+    return replace(counts, pretokens=counts.pretokens.filter(has), counts=counts.counts[has])
 
 
 def check_checkpoint(checkpoint: object, resume: bool) -> None:
