@@ -220,7 +220,8 @@ def test_two_goes_equal_one(lines):
     assert first == whole.truncate(800)
     second = train(counts, vocab_size=1500, continue_from=first, **settings)
     assert second == whole
-    assert second.record["continued_from"] == {"vocab_size": 800, "merges": 543}
+    said = second.record["continued_from"]
+    assert (said["vocab_size"], said["merges"], len(said["digest"])) == (800, 543, 64)
     assert second.trace["left"].equals(whole.trace["left"])
 
 

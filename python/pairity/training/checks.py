@@ -48,10 +48,13 @@ def check_numbers(numbers: Mapping[str, object]) -> None:
             raise PairityError(f"{name} is {value}: give at least {least}.")
 
 
-def check_goal(vocab_size: int | None, num_merges: int | None, taken: int) -> None:
+def check_goal(vocab_size: int | None, num_merges: int | None, taken: int, *, continued: bool) -> None:
     """`taken` is how many tokens there are before the first merge."""
     if (vocab_size is None) == (num_merges is None):
-        raise PairityError("say how much to learn: give either vocab_size or num_merges.")
+        goals = (
+            "one of add_tokens, vocab_size and num_merges" if continued else "either vocab_size or num_merges"
+        )
+        raise PairityError(f"say how much to learn: give {goals}.")
     if num_merges is not None and check_whole("num_merges", num_merges) < 1:
         raise PairityError(f"num_merges is {num_merges}: give at least 1.")
     if vocab_size is not None and check_whole("vocab_size", vocab_size) <= taken:
@@ -61,7 +64,7 @@ def check_goal(vocab_size: int | None, num_merges: int | None, taken: int) -> No
         )
 
 
-def check_added(
+def check_add_tokens(
     add_tokens: int | None, vocab_size: int | None, num_merges: int | None, continue_from: object
 ) -> None:
     """`add_tokens` says how much to learn beside what is there."""
