@@ -1,10 +1,12 @@
 """Every command as a user runs it, from text to a report, and the mistakes a user may make."""
 
 import gzip
+from dataclasses import replace
 
 import pytest
 
 from pairity import Scores, Tokenizer, sample
+from peer_tokenizers import write_ranks
 from program import pairity
 
 DEV = str(sample.FOLDER / "dev")
@@ -192,6 +194,32 @@ def test_resume_of_a_finished_run_has_no_work(tmp_path):
     (tmp_path / "t.checkpoint.parquet").unlink()
     assert {path.name: path.stat().st_mtime_ns for path in (tmp_path / "t").iterdir()} == before
     assert pairity(*words, 5, *special, "--force").returncode == 0
+
+
+def test_resume_tells_starts_of_one_size_apart(tmp_path):
+    for language in ("deu_Latn", "tam_Taml"):
+        first = ("train", "--train", f"{DEV}/{language}.txt", "--method", "classical", "--vocab-size", 300)
+        assert pairity(*first, "-o", tmp_path / language).returncode == 0
+    words = ["train", "--train", DEV, "--dev", DEV, "--resume", "-o", tmp_path / "t", "--add-tokens", 5]
+    assert pairity(*words, "--continue", tmp_path / "deu_Latn").returncode == 0
+    assert "t is finished" in pairity(*words, "--continue", tmp_path / "deu_Latn").stderr
+    refused = pairity(*words, "--continue", tmp_path / "tam_Taml")
+    assert refused.returncode == 1
+    assert "already holds a tokenizer" in refused.stderr
+    older = Tokenizer.load(tmp_path / "t")
+    start = {name: value for name, value in older.record["continued_from"].items() if name != "digest"}
+    record = dict(older.record) | {"continued_from": start}
+    Tokenizer.from_model(replace(older.model, record=record)).save(tmp_path / "t", force=True)
+    assert "already holds a tokenizer" in pairity(*words, "--continue", tmp_path / "deu_Latn").stderr
+
+
+def test_a_start_is_opened_once_and_warned_of_once(tmp_path):
+    ranks = write_ranks(tmp_path / "x.tiktoken")
+    (tmp_path / "eng.txt").write_text("abab abab\n" * 5)
+    words = ["train", "--train", tmp_path / "eng.txt", "--method", "classical", "--num-merges", 1, "--resume"]
+    done = pairity(*words, "--continue", f"{ranks}@gpt2", "-o", tmp_path / "t")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("lists no special tokens") == 1
 
 
 def test_a_language_without_dev_text(tmp_path):

@@ -95,7 +95,7 @@ def test_continue_reports_and_embed_writes(chat, tmp_path):
     words = ("--continue", chat / "first", "--add-tokens", 20, "--pad-to", 64)
     done = pairity(*TRAIN, *words, "-o", tmp_path / "longer")
     assert done.returncode == 0, done.stderr
-    assert "all 500 ids of before stand for the same bytes" in done.stdout
+    assert "all 500 old ids still stand for the same bytes" in done.stdout
     assert "embedding rows to add: 20 (500 before, 520 now, or 576 as a multiple of 64)" in done.stdout
     costs = Tokenizer.load(tmp_path / "longer").record["extension"]["costs"]["tam_Taml"]
     row = next(line.split() for line in done.stdout.splitlines()[-35:] if "tam_Taml" in line)

@@ -101,6 +101,25 @@ def test_training_is_told_from_the_trace() -> None:
         assert about.floor == sum(len(tokenizer.pretokenize(line)) for line in dev) / len(dev)
 
 
+def test_a_language_with_a_ratio_has_its_own_unit_and_no_rank() -> None:
+    dev = {code: sample.read("dev")[code] for code in ("eng_Latn", "tam_Taml")}
+    code = [f"def function_{i}(argument):\n    return argument + {i}" for i in range(50)]
+    tokenizer = pairity.train(
+        dev | {"code": code},
+        dev=dev,
+        num_merges=100,
+        method=pairity.Parity(ratios={"code": "auto"}),
+        progress=False,
+    )
+    about = inspect_language(tokenizer, "code", {"code": code}).training
+    assert about is not None
+    assert about.cost == tokenizer.record["languages"]["code"]["cost"]
+    assert (about.unit, about.rank, about.floor) == ("line-equivalent", None, None)
+    others = [inspect_language(tokenizer, name, dev).training for name in dev]
+    assert [one and one.unit for one in others] == ["dev line"] * 2
+    assert sorted((one.rank, one.measured) for one in others if one) == [(1, 2), (2, 2)]
+
+
 def test_a_truncated_tokenizer_tells_of_itself_and_not_of_the_larger_one() -> None:
     whole, cut = trained(), trained().truncate(500)
     about = inspect_language(cut, "tam_Taml", FEW).training

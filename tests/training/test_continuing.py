@@ -1,5 +1,6 @@
 """Continuing from tables that no training made: pre-tokens start as their encoder cuts them."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from pairity import Tokenizer, _core, train
 from pairity.bpe.start import Start
 from pairity.errors import PairityError, PairityWarning
 from pairity.training.policy import Classical, Parity
-from peer_tokenizers import unigram, wordpiece, write_ranks
+from pairity.training.settings import digest_of_table
+from peer_tokenizers import byte_level, unigram, wordpiece, write_ranks
 from small_tokenizers import sample_lines, small
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}
@@ -88,7 +90,8 @@ def test_both_ways_to_start_are_one_where_training_made_the_table(monkeypatch: p
 def test_the_trace_and_the_record_tell_of_old_and_new_merges(tmp_path: Path) -> None:
     text = {"eng": ["abcd abcd", "xyz"], "deu": ["dcba xyza", "abcd"]}
     longer = train(text, dev=text, num_merges=4, continue_from=odd(), progress=False, min_frequency=1)
-    assert longer.record["continued_from"] == {"vocab_size": 262, "merges": 4}
+    said = longer.record["continued_from"]
+    assert (said["vocab_size"], said["merges"], len(said["digest"])) == (262, 4, 64)
     assert longer.record["merges"] == 8
     trace = longer.trace.to_pylist()
     assert len(trace) == 1 + 8
@@ -173,3 +176,52 @@ def test_ranks_without_special_tokens_are_continued_with_a_word(tmp_path: Path) 
     (tmp_path / "x.json").write_text('{"special_tokens": {"<s>": 300}}')
     longer = train({"eng": ["abab"]}, num_merges=1, continue_from=f"{path}@gpt2", **settings())
     assert (len(longer), longer.special_tokens) == (302, {"<s>": 300})
+
+
+def test_ranks_in_a_tokenizer_model_are_to_be_copied(tmp_path: Path) -> None:
+    """A tokenizer.json beside them would be opened in their place."""
+    path = write_ranks(tmp_path / "tokenizer.model")
+    with pytest.warns(PairityWarning, match=r"copy it to ranks\.tiktoken first.*ranks\.tiktoken@gpt2\.$"):
+        train({"eng": ["abab"]}, num_merges=1, continue_from=f"{path}@gpt2", **settings())
+    path.rename(tmp_path / "ranks.tiktoken")
+    (tmp_path / "ranks.json").write_text('{"special_tokens": {"<s>": 300}}')
+    copied = f"{tmp_path / 'ranks.tiktoken'}@gpt2"
+    assert train({"eng": ["abab"]}, num_merges=1, continue_from=copied, **settings()).special_tokens == {
+        "<s>": 300
+    }
+
+
+def test_names_that_share_an_id_are_one_token() -> None:
+    start = Tokenizer(
+        BYTES, np.empty((0, 2)), pattern=odd().pattern, special_tokens={"<a>": 256, "<b>": 256, "<c>": 257}
+    )
+    longer = train({"eng": ["abab abab"]}, num_merges=2, continue_from=start, **settings())
+    assert longer.trace["vocab_size"].to_pylist() == [258, 259, 260]
+    assert longer.vocab_size == 260
+
+
+def test_holes_in_an_object_of_another_library_stay_free() -> None:
+    contents = json.loads(byte_level().to_str())
+    vocabulary = contents["model"]["vocab"]
+    last = max(vocabulary, key=vocabulary.__getitem__)
+    vocabulary[last] += 5
+    source = type(byte_level()).from_str(json.dumps(contents))
+    assert source.token_to_id(last) == vocabulary[last]
+    with pytest.warns(PairityWarning, match=r"the Tokenizer to continue from: 5 ids below .* name no token"):
+        longer = train({"eng": ["zqzq zqzq"]}, num_merges=1, continue_from=source, **settings())
+    size = vocabulary[last] + 1
+    assert (len(longer), longer.vocab_size) == (size + 1, size - 4)
+    assert longer.token_of(size) in (b"zq", b"qz")
+
+
+def test_another_table_has_another_digest() -> None:
+    start, other = odd(), odd(whole_pretokens=False)
+    assert digest_of_table(start.model) == digest_of_table(odd().model) != digest_of_table(other.model)
+    merged = Tokenizer(BYTES | {256: b"ab"}, [(97, 98, 256)], pattern=None)
+    unlike = Tokenizer(BYTES | {256: b"ba"}, [(98, 97, 256)], pattern=None)
+    assert digest_of_table(merged.model) != digest_of_table(unlike.model)
+
+
+def test_without_a_goal_all_goals_are_named() -> None:
+    with pytest.raises(PairityError, match="give one of add_tokens, vocab_size and num_merges"):
+        train({"eng": ["abab"]}, continue_from=odd(), **settings())

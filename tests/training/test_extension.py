@@ -6,7 +6,10 @@ import pytest
 
 import pairity
 from pairity import PairityError, Roles, Tokenizer, sample, train
+from pairity.counts.counting import count
+from pairity.training.extension import tokens_in
 from pairity.training.policy import Classical, Parity
+from pairity.training.run import run_of
 
 
 @pytest.fixture(scope="module")
@@ -146,3 +149,23 @@ def test_an_extension_that_cannot_be_is_refused_before_any_work(first, given, me
 def test_the_names_are_public():
     assert pairity.initial_rows is not None
     assert pairity.extend_embeddings is not None
+
+
+def test_a_truncated_tokenizer_has_no_report_of_the_larger_one(dev, first):
+    longer = train(dev, dev=dev, add_tokens=20, continue_from=first, progress=False)
+    assert run_of(longer.record).extension is not None
+    shorter = longer.truncate(len(longer) - 10)
+    assert "extension" not in shorter.record
+    run = run_of(shorter.record)
+    assert (run.extension, run.merges) == (None, None)
+    assert {(one.cost, one.served, one.states) for one in run.languages} == {(None, None, ())}
+    older = dict(longer.record) | {"truncated_from": longer.vocab_size}
+    assert run_of(older).extension is None
+
+
+def test_counts_of_dev_text_may_be_as_large_as_counts_can_be(first):
+    counts = count({"eng": {"ab": 2**62, "cd": 2**62}}, split="dev")["eng"]
+    uncut = first.model.uncut()
+    tokens = tokens_in(uncut, counts, threads=1)
+    assert tokens == pytest.approx(2**62 * (len(first.encode("ab")) + len(first.encode("cd"))))
+    assert tokens > 0

@@ -10,6 +10,7 @@ import pairity
 from pairity import Classical, PairityError, PairityWarning, Parity, Trace, sample, train
 from pairity.counts.counting import count
 from pairity.counts.counts import Counts
+from pairity.training.checks import check_not_learned
 
 WORDS = {
     "eng": {" the": 9, " then": 4, " them": 3, " he": 5, " hen": 2},
@@ -219,7 +220,8 @@ def test_two_goes_equal_one(lines):
     assert first == whole.truncate(800)
     second = train(counts, vocab_size=1500, continue_from=first, **settings)
     assert second == whole
-    assert second.record["continued_from"] == {"vocab_size": 800, "merges": 543}
+    said = second.record["continued_from"]
+    assert (said["vocab_size"], said["merges"], len(said["digest"])) == (800, 543, 64)
     assert second.trace["left"].equals(whole.trace["left"])
 
 
@@ -549,3 +551,16 @@ def test_dev_counts_and_dev_text_give_the_same(lines, tmp_path):
 def test_the_package_names_what_it_exports():
     assert all(hasattr(pairity, name) for name in pairity.__all__)
     assert Path(pairity.__file__).with_name("py.typed").exists()
+
+
+def test_many_special_tokens_are_looked_for_as_one_by_one():
+    names = [f"<|name_{i}|>" for i in range(300)] + ["<s>", "q", "né", "日"]
+    spelled = {"x<|name_7|>y": 3, "<|name_77|": 9, "<s": 5, "b": 4, "<|name_299|>": 1}
+    train_counts = count({"eng": spelled, "deu": {"<|name_7|>": 2, "c": 1}})
+    with pytest.raises(
+        PairityError, match=r"'<\|name_7\|>' occurs in the train text of 'eng' \(3 times\), 'deu'"
+    ):
+        check_not_learned(names, train_counts, 5)
+    check_not_learned(names, train_counts, 6)
+    with pytest.raises(PairityError, match=r"'<\|name_299\|>' occurs in the train text of 'eng' \(1 times\)"):
+        check_not_learned(names[8:], train_counts, 1)

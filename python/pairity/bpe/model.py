@@ -230,12 +230,13 @@ class BpeModel:
                     f"cannot truncate to {vocab_size} and keep ids: the ids are not in the order of the merges "
                     f"(token {token_id} would lose its merge)."
                 )
+        record = {name: value for name, value in self.record.items() if name != "extension"}
         return replace(
             self,
             vocabulary=vocabulary,
             merges=self.merges[:kept],
             allow_holes=True,
-            record=dict(self.record) | {"truncated_from": self.vocab_size},
+            record=record | {"truncated_from": self.vocab_size},
             trace=None if self.trace is None else self.trace.slice(0, kept + 1),
         )
 

@@ -113,12 +113,7 @@ CHANGE = Form(1, percent=True, signed=True)
 def print_extension(extension: Extension) -> None:
     click.echo()
     rows = [
-        [
-            language,
-            write("cost", before),
-            write("cost", after),
-            Form(1, percent=True, signed=True).write(after / before - 1),
-        ]
+        [language, write("cost", before), write("cost", after), CHANGE.write(after / before - 1)]
         for language, before, after in extension.costs
     ]
     if rows:
@@ -130,7 +125,7 @@ def print_extension(extension: Extension) -> None:
         else f", or {extension.padded:,} as a multiple of {extension.padded_to}"
     )
     click.echo(
-        f"all {extension.ids_unchanged:,} ids of before stand for the same bytes (each was compared)\n"
+        f"all {extension.ids_unchanged:,} old ids still stand for the same bytes (each was compared)\n"
         f"embedding rows to add: {after - before:,} ({before:,} before, {after:,} now{padded})"
     )
 

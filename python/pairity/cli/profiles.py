@@ -71,7 +71,7 @@ def print_training_of(training: InTraining) -> None:
 
 
 def print_words(text: InText) -> None:
-    click.echo("\nwords that cost most, in tokens beyond one each time:")
+    click.echo("\ncostliest words, by tokens beyond the first at each occurrence:")
     if not text.words:
         click.echo(" none: every pre-token is one token")
         return
@@ -109,7 +109,7 @@ def print_neighbours(text: InText) -> None:
     if not text.neighbours:
         click.echo("\nnearest languages: none in this text shares a token with a letter in it")
         return
-    click.echo("\nnearest languages, by tokens with a letter that both use, of those either uses:")
+    click.echo("\nnearest languages, by the share of tokens (with a letter) that both languages use:")
     rows = [
         [one.language, facts(one.language).name, percent(one.overlap, 1), f"{one.shared:,}"]
         for one in text.neighbours

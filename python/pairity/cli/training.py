@@ -208,14 +208,17 @@ def train_command(
         "pad_to": pad_to,
         "continue_from": continue_from,
     }
-    if resume and not force and is_finished(output, make_settings(**wanted, policy=policy, roles=given)):
-        print_notes(
-            [
-                f"{output} is finished: it holds a tokenizer with these settings, and nothing is left to resume "
-                "(--force trains it again, as after a change of the text)"
-            ]
-        )
-        return
+    if resume and not force:
+        settings = make_settings(**wanted, policy=policy, roles=given)
+        if is_finished(output, settings):
+            print_notes(
+                [
+                    f"{output} is finished: it holds a tokenizer with these settings, and nothing is left to resume "
+                    "(--force trains it again, as after a change of the text)"
+                ]
+            )
+            return
+        wanted["continue_from"] = settings.start  # opened, and its warnings given, once
     with output_folder(output, OF_THE_FOLDER, what="a tokenizer", force=force):
         checkpoint = inside_or_beside(output, CHECKPOINT)
         if checkpoint.exists() and not resume:

@@ -150,16 +150,16 @@ def open_model(spec: str | os.PathLike[str]) -> BpeModel:
         case "pairity":
             return folder.load(Path(found.place))
         case "tokenizer.json":
-            return with_holes_noted(folder.load(Path(found.place)), found)
+            return with_holes_noted(folder.load(Path(found.place)), found.place)
         case "transformers" | "hub":
-            return with_holes_noted(of_transformers(found), found)
+            return with_holes_noted(of_transformers(found), found.place)
         case "tiktoken":
             return tiktoken.of_encoding(encoding(found.place)).model(allow_holes=True)
         case "tekken":
             return tekken.read_table(Path(found.place)).model(allow_holes=False)
         case "ranks":
             table = tiktoken.read_table(Path(found.place), found.pattern)
-            return with_holes_noted(table.model(allow_holes=True), found, table.ranks.values())
+            return with_holes_noted(table.model(allow_holes=True), found.place, table.ranks.values())
         case "sentencepiece":
             raise PairityError(
                 f"{found.place} is a SentencePiece model: its tokens are made of characters, and it has no byte-level "
@@ -168,7 +168,7 @@ def open_model(spec: str | os.PathLike[str]) -> BpeModel:
             )
 
 
-def with_holes_noted(model: BpeModel, found: Found, listed: Collection[int] = ()) -> BpeModel:
+def with_holes_noted(model: BpeModel, place: str, listed: Collection[int] = ()) -> BpeModel:
     """Ids that name no token are kept free, but not without a word: the file may have lost some lines.
 
     `listed` are those of the lines of a file of ranks: among them are ids that it keeps free, and behind them those
@@ -179,8 +179,8 @@ def with_holes_noted(model: BpeModel, found: Found, listed: Collection[int] = ()
     holes = [i for i, token in enumerate(model.tokens[:size]) if not token and i not in known]
     if holes:
         warnings.warn(
-            f"{found.place}: {len(holes):,} ids below {size:,} name no token, such as {holes[0]}; they stay free. If "
-            "that is not intended, the file is not complete.",
+            f"{place}: {len(holes):,} ids below {size:,} name no token, such as {holes[0]}; they stay free. If "
+            "that is not intended, something is missing there.",
             PairityWarning,
             stacklevel=3,
         )

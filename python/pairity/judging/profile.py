@@ -31,6 +31,7 @@ from pairity.text.reading import BytesListener
 from pairity.text.sources import resolve
 from pairity.tokenizer.contents import dev_digests
 from pairity.tokenizer.tokenizer import Tokenizer
+from pairity.training.run import Run, run_of
 from pairity.training.trace import Trace
 
 TENTHS = 10
@@ -54,9 +55,9 @@ TABLE = pa.schema(
 class InTraining:
     """What the record and the trace of a run say of a language; None where they do not say it.
 
-    `rank`: 1 for the most expensive of `measured` languages. `served`: merges learned for this language; `shared`:
-    merges learned for all together. `first` and `last` are steps, counted from 1, and `tenths` the merges in each
-    tenth of the run.
+    `rank`: 1 for the most expensive of the `measured` languages whose costs are compared, None for another one.
+    `served`: merges learned for this language; `shared`: merges learned for all together. `first` and `last` are
+    steps, counted from 1, and `tenths` the merges in each tenth of the run.
     """
 
     unit: str
@@ -108,7 +109,8 @@ def inspect_languages(
 ) -> list[Profile]:
     """The same for several languages, with the text read once; `progress` hears of the reading."""
     found = tokenizer if isinstance(tokenizer, Tokenizer) else Tokenizer.load(tokenizer)
-    trained, trace, notes = trained_languages(found)
+    run = run_of(found.record)
+    trained, trace, notes = trained_languages(found.trace, run)
     if data is None:
         known = {*trained, *sample.languages()}
         check_known(languages, known, "neither in the training nor in the embedded sample")
@@ -120,7 +122,7 @@ def inspect_languages(
     return [
         Profile(
             language,
-            in_training(found.record, trace, language) if language in trained else None,
+            in_training(run, trace, language) if language in trained else None,
             looks.get(language),
             (*notes, *notes_on(found, language, trained, texts.get(language))),
         )
@@ -167,10 +169,10 @@ def check_known(languages: Sequence[str], known: Iterable[str], where: str) -> N
 # ---------------------------------------------------------------------- what training says
 
 
-def trained_languages(tokenizer: Tokenizer) -> tuple[list[str], Trace | None, list[str]]:
+def trained_languages(table: pa.Table | None, run: Run) -> tuple[list[str], Trace | None, list[str]]:
     """The languages that the tokenizer was trained on, its trace, and what is to be said where there is none."""
-    told = list(mapping(tokenizer.record.get("languages")))
-    if tokenizer.trace is None:
+    told = [one.name for one in run.languages]
+    if table is None:
         missing = "trace" if told else "record and no trace"
         return (
             told,
@@ -178,32 +180,28 @@ def trained_languages(tokenizer: Tokenizer) -> tuple[list[str], Trace | None, li
             [f"the tokenizer has no {missing} of its training: who was served when is not known"],
         )
     try:
-        trace = Trace.from_table(tokenizer.trace)
+        trace = Trace.from_table(table)
     except PairityError as error:
         return told, None, [f"who was served when is not known: {error}"]
     return list(dict.fromkeys([*told, *trace.languages])), trace, []
 
 
-def in_training(record: Mapping[str, Any], trace: Trace | None, language: str) -> InTraining:
+def in_training(run: Run, trace: Trace | None, language: str) -> InTraining:
     """From the trace, which ends where the tokenizer does; the record tells of the whole run."""
-    about = mapping(mapping(record.get("languages")).get(language))
-    method, dev = mapping(record.get("method")), mapping(about.get("dev"))
-    unit = "train byte" if method.get("on") == "train" else f"dev {method.get('unit', 'line')}"
-    lines, pretokens = number(dev.get("lines")), number(dev.get("pretokens"))
-    floor = pretokens / lines if lines and pretokens and unit == "dev line" else None
+    about = next((one for one in run.languages if one.name == language), None)
+    unit = run.unit_of(language)
+    floor = about.floor if about and unit == "dev line" else None
     if trace is None:
-        if "truncated_from" in record:  # its numbers are those of the larger vocabulary
-            return InTraining(unit, floor=floor)
-        served, merges = number(about.get("served")), number(record.get("merges"))
         return InTraining(
             unit,
-            cost=number(about.get("cost")),
+            cost=about.cost if about else None,
             floor=floor,
-            served=None if served is None else int(served),
-            merges=None if merges is None else int(merges),
+            served=about.served if about else None,
+            merges=run.merges,
         )
     costs = trace.final_costs()
     cost = costs.get(language)
+    compared = {name: other for name, other in costs.items() if name not in trace.set_apart}
     place = trace.languages.index(language) if language in trace.languages else None
     steps = np.flatnonzero(trace.served == place)
     by_tenth = np.array_split(np.isin(np.arange(len(trace)), steps), TENTHS)
@@ -212,8 +210,10 @@ def in_training(record: Mapping[str, Any], trace: Trace | None, language: str) -
         cost=cost,
         vocab_size=int(trace.vocab_size[trace.sampled[-1]]) if cost is not None else None,
         floor=floor,
-        rank=None if cost is None else 1 + sum(other > cost for other in costs.values()),
-        measured=len(costs),
+        rank=1 + sum(other > compared[language] for other in compared.values())
+        if language in compared
+        else None,
+        measured=len(compared),
         served=len(steps),
         merges=len(trace),
         shared=int((trace.served < 0).sum()),
@@ -233,15 +233,6 @@ def notes_on(tokenizer: Tokenizer, language: str, trained: Sequence[str], text: 
     elif text.digest() in dev_digests(tokenizer.record):
         notes.append(LEAK)
     return notes
-
-
-def mapping(value: Any) -> Mapping[str, Any]:
-    """A record made by hand may hold anything."""
-    return value if isinstance(value, dict) else {}
-
-
-def number(value: Any) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 # ---------------------------------------------------------------------- as rows

@@ -4,6 +4,7 @@ What concerns one policy alone is checked there (`Parity.check`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow.compute as pc
@@ -42,10 +43,13 @@ def check_numbers(numbers: Mapping[str, object]) -> None:
             raise PairityError(f"{name} is {value}: give at least {least}.")
 
 
-def check_goal(vocab_size: int | None, num_merges: int | None, taken: int) -> None:
+def check_goal(vocab_size: int | None, num_merges: int | None, taken: int, *, continued: bool) -> None:
     """`taken` is how many tokens there are before the first merge."""
     if (vocab_size is None) == (num_merges is None):
-        raise PairityError("say how much to learn: give either vocab_size or num_merges.")
+        goals = (
+            "one of add_tokens, vocab_size and num_merges" if continued else "either vocab_size or num_merges"
+        )
+        raise PairityError(f"say how much to learn: give {goals}.")
     if num_merges is not None and check_whole("num_merges", num_merges) < 1:
         raise PairityError(f"num_merges is {num_merges}: give at least 1.")
     if vocab_size is not None and check_whole("vocab_size", vocab_size) <= taken:
@@ -55,7 +59,7 @@ def check_goal(vocab_size: int | None, num_merges: int | None, taken: int) -> No
         )
 
 
-def check_added(
+def check_add_tokens(
     add_tokens: int | None, vocab_size: int | None, num_merges: int | None, continue_from: object
 ) -> None:
     """`add_tokens` says how much to learn beside what is there."""
@@ -88,14 +92,20 @@ def check_not_learned(names: Iterable[str], train: Counts, min_frequency: int) -
 
     Only what lies within a pre-token, often enough, can become a token.
     """
+    begun: dict[
+        bytes, dict[str, LanguageCounts]
+    ] = {}  # hundreds of names begin alike, and few pre-tokens hold that
     for name in {RESERVED if name.startswith(RESERVED) else name: None for name in names}:
         try:
             spelled = to_bytes(name)
         except KeyError:  # not in the alphabet of the files
             continue
+        beginning = spelled[:2]
+        if beginning not in begun:
+            begun[beginning] = {language: containing(counts, beginning) for language, counts in train.items()}
         found = {
-            language: int(counts.counts[np.asarray(pc.match_substring(counts.pretokens, spelled))].sum())
-            for language, counts in train.items()
+            language: int(containing(counts, spelled).counts.sum())
+            for language, counts in begun[beginning].items()
         }
         if sum(found.values()) >= max(min_frequency, 1):
             where = listed(f"{language!r} ({number:,} times)" for language, number in found.items() if number)
@@ -105,6 +115,12 @@ def check_not_learned(names: Iterable[str], train: Counts, min_frequency: int) -
                 "ordinary token, and tokenizer files write the two alike. Take it out of the text (what separates "
                 f"documents has nothing to teach), or choose another name{other}."
             )
+
+
+def containing(counts: LanguageCounts, part: bytes) -> LanguageCounts:
+    """Only the pre-tokens that have these bytes in them."""
+    has = np.asarray(pc.match_substring(counts.pretokens, part))
+    return replace(counts, pretokens=counts.pretokens.filter(has), counts=counts.counts[has])
 
 
 def check_checkpoint(checkpoint: object, resume: bool) -> None:

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from pairity.bpe.model import BpeModel
-from pairity.counts.values import LanguageCounts
+from pairity.counts.values import LanguageCounts, weighted
 from pairity.tokenizer.embedding import check_same_ids, padded_rows
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.measure import Measure
 
 
-def extension_of(
+def extension_report(
     old: Tokenizer, new: Tokenizer, measures: Mapping[str, Measure], pad_to: int | None, threads: int
 ) -> dict[str, Any]:
     """Costs are measured by encoding the text anew with both, and every old id is compared."""
@@ -42,4 +42,4 @@ def extension_of(
 def tokens_in(uncut: BpeModel, text: LanguageCounts, threads: int) -> int:
     """How many tokens a text takes that was cut and counted."""
     lengths = np.frombuffer(uncut.encoder.count(text.pretokens.to_pylist(), threads=threads), np.int64)
-    return int(lengths @ text.counts.astype(np.int64))
+    return weighted(lengths, text.counts)

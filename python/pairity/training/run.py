@@ -6,7 +6,7 @@ any of it or have it in another shape: then that part is None or empty, and the 
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pairity.training.measure import set_apart
@@ -26,6 +26,8 @@ class LanguageOfRun:
     """... because a dev line of this language has as many."""
     states: tuple[str, ...]
     """("exhausted at 1,203", "starved")"""
+    floor: float | None
+    """Pre-tokens per dev line: no vocabulary costs less."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,12 @@ class Run:
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
 
+    def unit_of(self, language: str) -> str:
+        """ "dev line", "train byte", or "line-equivalent" for a language with a ratio."""
+        if any(one.name == language and one.line_equivalent is not None for one in self.languages):
+            return "line-equivalent"
+        return self.unit if self.unit == "train byte" else f"dev {self.unit}"
+
     @property
     def set_apart(self) -> list[str]:
         """Languages whose costs are in a unit of their own (`measure.set_apart`)."""
@@ -63,28 +71,33 @@ class Run:
 
 
 def run_of(record: Mapping[str, Any] | None) -> Run:
+    """What a truncated tokenizer costs, and which merges it has, is not in its record: that tells of the larger one."""
     record = record or {}
+    truncated = "truncated_from" in record
     method = as_mapping(record.get("method"))
     states = {state: as_mapping(record.get(state)) for state in ("stuck", "starved")}
     languages = [
         language_of(name, as_mapping(text), [state for state, names in states.items() if name in names])
         for name, text in as_mapping(record.get("languages")).items()
     ]
+    if truncated:
+        languages = [replace(one, served=None, cost=None, states=()) for one in languages]
     by_ratio = bool(languages) and all(one.line_equivalent is not None for one in languages)
     return Run(
         languages=tuple(sorted(languages, key=lambda one: -(one.cost or 0.0))),
         on="train" if method.get("on") == "train" or by_ratio else "dev",
         unit="train byte" if method.get("on") == "train" else as_text(method.get("unit")) or "line",
-        merges=as_whole(record.get("merges")),
-        extension=extension_of(as_mapping(record.get("extension"))),
+        merges=None if truncated else as_whole(record.get("merges")),
+        extension=None if truncated else extension_of(as_mapping(record.get("extension"))),
         notes=as_texts(record.get("notes")),
         warnings=as_texts(record.get("warnings")),
     )
 
 
 def language_of(name: str, text: Mapping[str, Any], states: list[str]) -> LanguageOfRun:
-    equivalent = as_mapping(text.get("line_equivalent"))
+    equivalent, dev = as_mapping(text.get("line_equivalent")), as_mapping(text.get("dev"))
     exhausted_at = as_whole(text.get("exhausted_at"))
+    lines, pretokens = as_number(dev.get("lines")), as_number(dev.get("pretokens"))
     return LanguageOfRun(
         name=name,
         train_bytes=as_whole(as_mapping(text.get("train")).get("bytes")),
@@ -93,6 +106,7 @@ def language_of(name: str, text: Mapping[str, Any], states: list[str]) -> Langua
         line_equivalent=as_number(equivalent.get("bytes")),
         copied_from=as_text(equivalent.get("copied_from")),
         states=(*([] if exhausted_at is None else [f"exhausted at {exhausted_at:,}"]), *states),
+        floor=pretokens / lines if lines and pretokens else None,
     )
 
 

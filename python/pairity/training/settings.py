@@ -1,9 +1,11 @@
 """What is to be learned, as one frozen value that is checked when it is made."""
 
+import json
 import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +15,15 @@ import numpy.typing as npt
 from pairity import _core
 from pairity.bpe import special
 from pairity.bpe.merges import BYTE_TOKENS
+from pairity.bpe.model import BpeModel
 from pairity.bpe.roles import NO_ROLES, GivenRoles, Roles
 from pairity.errors import PairityError, PairityWarning
-from pairity.formats.opening import find
+from pairity.files.digests import digest
+from pairity.formats.opening import Found, find, with_holes_noted
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization, check_pattern
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.checks import (
-    check_added,
+    check_add_tokens,
     check_exportable,
     check_goal,
     check_numbers,
@@ -46,25 +50,36 @@ class Settings:
     special_tokens: tuple[str, ...] = ()
     roles: Roles = NO_ROLES
     start: Tokenizer | None = None
-    """The tokenizer to continue from ..."""
-    known: Steps = NO_STEPS
-    """... and its merges, as the engine numbers them."""
-    as_encoded: bool = False
-    """Pre-tokens start as that tokenizer cuts them; otherwise the engine makes its merges again."""
+    """The tokenizer to continue from."""
 
     def __post_init__(self) -> None:
         check_policy(self.policy)
         check_numbers({"min_frequency": self.min_frequency, "max_token_length": self.max_token_length})
-        check_goal(self.vocab_size, self.num_merges, self.taken)
+        check_goal(self.vocab_size, self.num_merges, self.taken, continued=self.start is not None)
         check_exportable(self.pretokenization.pattern)
         check_special_tokens(self.special_tokens)
         self.roles.check(self.special_tokens)
         self.policy.check_budget(self.budget)
 
+    @cached_property
+    def known(self) -> Steps:
+        """The merges of the tokenizer to continue from, as the engine numbers them."""
+        return Steps.known(self.start.model.training_start.pairs) if self.start else NO_STEPS
+
+    @property
+    def as_encoded(self) -> bool:
+        """Pre-tokens start as that tokenizer cuts them; otherwise the engine makes its merges again."""
+        return self.start is not None and self.start.model.training_start.as_encoded
+
+    @property
+    def special_ids(self) -> int:
+        """How many ids the special tokens have; names of an imported tokenizer may share one."""
+        return len(self.start.model.special_ids) if self.start else len(self.special_tokens)
+
     @property
     def taken(self) -> int:
         """How many tokens there are before anything is learned."""
-        return self.start.vocab_size if self.start else len(BYTE_TOKENS) + len(self.special_tokens)
+        return self.start.vocab_size if self.start else len(BYTE_TOKENS) + self.special_ids
 
     @property
     def budget(self) -> int:
@@ -116,7 +131,12 @@ class Settings:
         """For pairity.json, and for the fingerprint of a checkpoint."""
         start = self.start
         return {
-            "continued_from": start and {"vocab_size": start.vocab_size, "merges": len(start.merges)},
+            "continued_from": start
+            and {
+                "vocab_size": start.vocab_size,
+                "merges": len(start.merges),
+                "digest": digest_of_table(start.model),
+            },
             "method": self.policy.describe(),
             "vocab_size": self.vocab_size,
             "num_merges": self.num_merges,
@@ -146,7 +166,7 @@ def make_settings(
     check_numbers(
         {"vocab_size": vocab_size, "num_merges": num_merges, "reserved": reserved, "pad_to": pad_to}
     )
-    check_added(add_tokens, vocab_size, num_merges, continue_from)
+    check_add_tokens(add_tokens, vocab_size, num_merges, continue_from)
     if continue_from is None:
         chosen = NO_ROLES.changed(roles)
         special_tokens = with_roles(special_tokens, chosen)
@@ -162,7 +182,6 @@ def make_settings(
     if special_tokens or reserved:
         raise PairityError("a tokenizer that is continued keeps its special tokens: leave new ones out.")
     start = opened(continue_from).with_roles(**roles)
-    begin = start.model.training_start
     return Settings(
         vocab_size=vocab_size if add_tokens is None else start.vocab_size + add_tokens,
         num_merges=num_merges,
@@ -170,8 +189,6 @@ def make_settings(
         special_tokens=tuple(start.special_tokens),
         roles=start.roles,
         start=start,
-        known=Steps.known(begin.pairs),
-        as_encoded=begin.as_encoded,
         **others,
     )
 
@@ -180,26 +197,44 @@ def opened(source: Any) -> Tokenizer:
     """The tokenizer to continue from: one of ours, the place of one, or an object of `tokenizers` or `transformers`."""
     if isinstance(source, Tokenizer):
         return source
-    return open_start(source) if isinstance(source, str | os.PathLike) else Tokenizer.from_huggingface(source)
+    if not isinstance(source, str | os.PathLike):
+        start = Tokenizer.from_huggingface(source, allow_holes=True)
+        with_holes_noted(start.model, f"the {type(source).__name__} to continue from")
+        return start
+    start = Tokenizer.load(source)
+    if not start.special_tokens and (found := find(source)).kind == "ranks":
+        warnings.warn(
+            f"{found.place} lists no special tokens, so new tokens get the ids from {len(start)} on. If special "
+            f"tokens of the model have these ids, {how_to_list(found)}",
+            PairityWarning,
+            stacklevel=2,
+        )
+    return start
+
+
+def how_to_list(found: Found) -> str:
+    """How a file of ranks gets special tokens."""
+    contents = '{"special_tokens": {"NAME": ID}}'
+    beside = Path(found.place).with_suffix(".json").name
+    if beside != "tokenizer.json":
+        return f"write them beside it first, into {beside}: {contents}."
+    return (  # a file of that name would be opened in place of the ranks
+        f"copy it to ranks.tiktoken first, write them beside the copy, into ranks.json: {contents}, and continue from "
+        f"ranks.tiktoken@{found.pattern or 'PATTERN'}."
+    )
+
+
+def digest_of_table(model: BpeModel) -> str:
+    """Over all that decides how text that is cut becomes ids."""
+    tokens, offsets = model.buffers()
+    rest = json.dumps([model.special_tokens, model.whole_pretokens]).encode()
+    return digest(b"".join([tokens, offsets, model.merges.astype("<u4").tobytes(), rest]))
 
 
 def with_roles(special_tokens: Sequence[str], roles: Roles) -> list[str]:
     """The special tokens, and after them those that only a role names."""
     names = list(special.check_names(special_tokens))
     return names + [name for name in dict.fromkeys(roles.named.values()) if name not in names]
-
-
-def open_start(spec: str | os.PathLike[str]) -> Tokenizer:
-    start = Tokenizer.load(spec)
-    if not start.special_tokens and (found := find(spec)).kind == "ranks":
-        warnings.warn(
-            f"{found.place} lists no special tokens, so new tokens get the ids from {len(start)} on. If special "
-            "tokens of the model have these ids, write them beside it first, into "
-            f'{Path(found.place).with_suffix(".json").name}: {{"special_tokens": {{"NAME": ID}}}}.',
-            PairityWarning,
-            stacklevel=2,
-        )
-    return start
 
 
 def with_reserved(

@@ -12,14 +12,13 @@ from typing import Any, Literal, Unpack
 from pairity.bpe.model import BpeModel
 from pairity.bpe.roles import GivenRoles
 from pairity.errors import PairityWarning
-from pairity.files.digests import digest
 from pairity.progress import Listener, Progress
 from pairity.threads import thread_count
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.checkpoint import Checkpoint, fingerprint
 from pairity.training.checks import check_checkpoint
 from pairity.training.engine import Steps, learn
-from pairity.training.extension import extension_of
+from pairity.training.extension import extension_report
 from pairity.training.policy import Parity, Policy
 from pairity.training.record import record_of
 from pairity.training.settings import Settings, make_settings
@@ -126,7 +125,7 @@ def train(
         texts.measures,
         list(texts.train),
         first_tokens=settings.first_tokens,
-        special_tokens=len(settings.special_tokens),
+        special_tokens=settings.special_ids,
         apart=texts.set_apart,
     )
     record = record_of(settings, texts, trace, learned.exhausted)
@@ -134,24 +133,14 @@ def train(
         warnings.warn(warning, PairityWarning, stacklevel=2)
     made = tokenizer_of(settings, learned.steps, record, trace)
     if settings.start:
-        record |= {"extension": extension_of(settings.start, made, texts.measures, pad_to, threads)}
+        record |= {"extension": extension_report(settings.start, made, texts.measures, pad_to, threads)}
         made = Tokenizer.from_model(replace(made.model, record=record))
     return made
 
 
 def keep(path: Path, settings: Settings, texts: Texts) -> Checkpoint:
-    """The checkpoint of this run: another one has other settings, other text or other merges to continue from."""
-    known = settings.known
-    run = [
-        settings.describe(),
-        texts.descriptions,
-        settings.budget,
-        known.left.tolist(),
-        known.right.tolist(),
-    ]
-    if settings.start and settings.as_encoded:  # merges alone do not say how it cuts
-        run += [digest(b"\n".join(settings.first_tokens)), settings.start.whole_pretokens]
-    return Checkpoint(path, fingerprint(run))
+    """The checkpoint of this run: another one has other settings, other text or another tokenizer to continue from."""
+    return Checkpoint(path, fingerprint([settings.describe(), texts.descriptions, settings.budget]))
 
 
 def tokenizer_of(settings: Settings, steps: Steps, record: dict[str, Any], trace: Trace) -> Tokenizer:
