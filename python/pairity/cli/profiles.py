@@ -109,7 +109,7 @@ def print_neighbours(text: InText) -> None:
     if not text.neighbours:
         click.echo("\nnearest languages: none in this text shares a token with a letter in it")
         return
-    click.echo("\nnearest languages, by the share of tokens (with a letter) that both languages use:")
+    click.echo("\nnearest languages, by the share of tokens (with a letter) that both use:")
     rows = [
         [one.language, facts(one.language).name, percent(one.overlap, 1), f"{one.shared:,}"]
         for one in text.neighbours
