@@ -202,7 +202,7 @@ def encoding(name: str) -> Any:
         ) from error
 
 
-def from_transformers(found: Found) -> Any:
+def opened_by_transformers(found: Found) -> Any:
     """A folder of transformers, or a name on the Hugging Face hub, as transformers opens it."""
     library = load_extra("transformers", f"the tokenizer {found.place!r}")
     try:
@@ -214,7 +214,7 @@ def from_transformers(found: Found) -> Any:
 
 
 def of_transformers(found: Found) -> BpeModel:
-    tokenizer = from_transformers(found)
+    tokenizer = opened_by_transformers(found)
     if getattr(tokenizer, "backend_tokenizer", None) is None:
         raise PairityError(
             f"the tokenizer {found.place!r} is {type(tokenizer).__name__}, which is Python code of transformers and no "
