@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from pairity import Tokenizer
+from pairity.formats.opening import TOKENIZERS
 from peer_tokenizers import unigram, wordpiece, write_ranks
 from program import pairity
 
@@ -64,3 +65,8 @@ def test_what_needs_merges_says_what_else_can_be_done(words: list[str], tmp_path
     assert "encode, decode, eval and tax can use it as it is" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "out.json").exists()
+
+
+def test_the_help_of_eval_says_all_that_a_tokenizer_may_be() -> None:
+    shown = " ".join(pairity("eval", "--help").stdout.split())
+    assert f"A TOKENIZER is {TOKENIZERS}." in shown

@@ -317,7 +317,15 @@ def test_patterns_are_translated(ours, theirs):
 
 @pytest.mark.parametrize(
     "pattern",
-    [r"\p{N}{1,3}+|\P{N}", r"\b\S+|\s", r"(?m:^a)|.", r"[[:alpha:]]+|.", r"[\S--a]+|.", r"[]a--b]|.", r"(?x:a )|."],
+    [
+        r"\p{N}{1,3}+|\P{N}",
+        r"\b\S+|\s",
+        r"(?m:^a)|.",
+        r"[[:alpha:]]+|.",
+        r"[\S--a]+|.",
+        r"[]a--b]|.",
+        r"(?x:a )|.",
+    ],
 )
 def test_patterns_that_would_change_their_sense_are_refused(pattern):
     with pytest.raises(PairityError, match="cannot be given to Hugging Face"):

@@ -296,6 +296,10 @@ def test_the_command_says_what_holds(tmp_path, monkeypatch):
     assert allowed.exit_code == 0
     assert Path("c.gguf").exists()
     assert "note:" not in allowed.output
+    same = export("exact", "--to", "gguf", "-o", "e.gguf", "--allow-different")
+    assert "note: llama.cpp gives the very ids of this tokenizer" in same.output, (
+        "nothing differs, and it is said"
+    )
     for to in ("hf", "transformers", "tiktoken", "merges"):
         elsewhere = export("nowhere", "--to", to, "-o", "d", "--allow-different")
         assert "is for gguf alone" in str(elsewhere.exception)

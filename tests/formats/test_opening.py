@@ -101,8 +101,13 @@ def test_a_pattern_has_the_same_names_everywhere(tmp_path: Path) -> None:
     pytest.importorskip("tiktoken")
     encoding = small().to_tiktoken()
     assert Tokenizer.from_tiktoken(encoding, pattern="cl100k").pattern == PUBLISHED["cl100k"].pattern
-    for open_it in (lambda: Tokenizer.load(f"{path}@gpt5"), lambda: Tokenizer.from_tiktoken(path, pattern="gpt5")):
-        with pytest.raises(PairityError, match=r"unknown pre-tokenizer 'gpt5'\. Choose one of o200k_harmony, .*gpt4o"):
+    for open_it in (
+        lambda: Tokenizer.load(f"{path}@gpt5"),
+        lambda: Tokenizer.from_tiktoken(path, pattern="gpt5"),
+    ):
+        with pytest.raises(
+            PairityError, match=r"unknown pre-tokenizer 'gpt5'\. Choose one of o200k_harmony, .*gpt4o"
+        ):
             open_it()
 
 

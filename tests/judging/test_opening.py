@@ -169,3 +169,14 @@ def test_a_path_with_an_equals_sign_is_no_name(tmp_path: Path, monkeypatch: pyte
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a=b").touch()
     assert split_name("a=b") == (None, "a=b")
+
+
+def test_a_path_may_be_of_any_kind(tmp_path: Path) -> None:
+    """As find and Tokenizer.load take it."""
+
+    class Place:
+        def __fspath__(self) -> str:
+            return str(tmp_path / "own")
+
+    small().save(tmp_path / "own")
+    assert open_tokenizer(Place()).name == "own"

@@ -37,6 +37,11 @@ class Wrapping:
         parts = {"config": self.config, "templates": dict(self.templates)}
         return {name: part for name, part in parts.items() if part}
 
+    @property
+    def not_special(self) -> set[str]:
+        """The added tokens that other libraries take for ordinary text, though they are never cut."""
+        return {name for name, flags in self.flags.items() if not flags.get("special", True)}
+
     def adapted(self, before: Roles, now: Roles, ids: Mapping[str, int], *, adding_given: bool) -> Wrapping:
         """To other roles: what they say counts more than what was read.
 

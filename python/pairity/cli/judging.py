@@ -12,7 +12,7 @@ from pairity.cli.outputs import output_file, output_folder
 from pairity.cli.printing import print_scores, print_tax, print_written
 from pairity.errors import PairityError
 from pairity.extras import load_extra
-from pairity.formats.opening import split_name
+from pairity.formats.opening import TOKENIZERS, split_name
 from pairity.judging.evaluation import LeakWarning, evaluate
 from pairity.judging.opening import by_name, open_tokenizer
 from pairity.judging.scores import OF_THE_FOLDER
@@ -30,6 +30,11 @@ reference_option = click.option(
     help="Language that premiums are measured against.",
 )
 
+EVALUATE = f"""Evaluate tokenizers on parallel text: one tidy table, with 95% intervals.
+
+A TOKENIZER is {TOKENIZERS}. Write NAME=TOKENIZER to choose the name that is shown.
+"""
+
 
 @command(
     "eval",
@@ -39,6 +44,7 @@ reference_option = click.option(
     pairity eval tokenizer/ --data devtest/ --language eng_Latn,tam_Taml --metric fairness -o scores/
     pairity eval parity=tokenizer/ classical=classical/ --data devtest/ --sizes 8000,16000,32000 -o scores/
     """,
+    EVALUATE,
 )
 @tokenizers_argument
 @data_option
@@ -94,11 +100,7 @@ def eval_command(
     output: Path,
     force: bool,
 ) -> None:
-    """Evaluate tokenizers on parallel text: one tidy table, with 95% intervals.
-
-    A TOKENIZER is a folder, a tokenizer.json, tiktoken:NAME, hf:NAME or sentencepiece:FILE. Write NAME=TOKENIZER
-    to choose the name that is shown.
-    """
+    """Its help is EVALUATE."""
     with output_folder(output, OF_THE_FOLDER, what="scores", force=force):
         opened = by_name((one.name, one) for one in map(open_tokenizer, tokenizers))
         with Progress() as show, warnings.catch_warnings():

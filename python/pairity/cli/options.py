@@ -51,8 +51,9 @@ class Command(click.Command):
                 formatter.write(f"{'':{formatter.current_indent}}{line.strip()}\n")
 
 
-def command(name: str, examples: str) -> Callable[[Function], click.Command]:
-    return click.command(name, cls=Command, examples=examples)
+def command(name: str, examples: str, about: str | None = None) -> Callable[[Function], click.Command]:
+    """`about` is the help text where a docstring cannot be, since it says what is said elsewhere too."""
+    return click.command(name, cls=Command, examples=examples, help=about)
 
 
 def several(*names: str, commas: bool = False, **settings: Any) -> Callable[[Function], Function]:

@@ -263,7 +263,7 @@ def export_command(
         written = found.export(to, output, force=force, allow_different=allow_different, **given)
     for path in written:
         print_written(path)
-    if to == "gguf" and not allow_different:
+    if to == "gguf" and not (allow_different and llama_cpp.in_sample(found.model)):
         print_notes([llama_cpp.promise(found.pattern)])
 
 

@@ -50,7 +50,7 @@ def unlike_ours(token: Mapping[str, Any]) -> dict[str, bool]:
     return {flag: value for flag, value in flags.items() if value != SPECIAL[flag]}
 
 
-def check_added(token: dict[str, Any], normalize: str | None) -> None:
+def check_flags(token: dict[str, Any], normalize: str | None) -> None:
     of_type(str, token["content"], "the text of an added token")
     of_type(int, token["id"], f"the id of the added token {token['content']!r}")
     for flag in FLAGS:

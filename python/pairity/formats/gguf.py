@@ -18,10 +18,10 @@ DEFAULT_EOS = 11
 def contents(model: BpeModel) -> bytes:
     """The bytes of the file, once all is known to be expressible."""
     gguf = load_extra("gguf", "a GGUF file")
-    check_added(model)
+    warn_of_ends(model)
     texts = {token_id: text for text, token_id in tokenizer_json.vocab(model).items()}
-    plain = {name for name, flags in model.wrapping.flags.items() if not flags.get("special", True)}
-    specials = {token_id: name in plain for name, token_id in model.special_tokens.items()}
+    not_special = model.wrapping.not_special
+    specials = {token_id: name in not_special for name, token_id in model.special_tokens.items()}
 
     def kind(token_id: int) -> Any:
         if token_id not in texts:
@@ -60,9 +60,9 @@ def add_roles(file: Any, model: BpeModel) -> None:
         file.add_chat_template(several if model.wrapping.templates else roles.chat_template)
 
 
-def check_added(model: BpeModel) -> None:
+def warn_of_ends(model: BpeModel) -> None:
     """Say what llama.cpp will do otherwise: end a text where nobody said so, put less around it."""
-    if model.roles.eos_token is None and len(model.tokens) > DEFAULT_EOS:
+    if model.roles.eos_token is None:
         warnings.warn(
             f"the tokenizer has no eos_token, and llama.cpp then ends a text at id {DEFAULT_EOS}, which is "
             f"{model.tokens[DEFAULT_EOS]!r} here. Name one (--eos-token).",

@@ -167,16 +167,20 @@ def text_of(special: str) -> str:
         return ""
 
 
+def in_sample(model: BpeModel) -> list[Difference]:
+    """The languages of pairity's sample, and code, that have other ids there."""
+    compared: dict[str, Sequence[str]] = {**sample.read("dev"), "(code)": CODE}
+    return [row for row in differences(model, name_of(model), compared) if row.unlike]
+
+
 def check(model: BpeModel, *, allow_different: bool) -> None:
     """Refuse a tokenizer whose ids would be others in llama.cpp, with what that costs every language."""
-    name = name_of(model)
-    compared: dict[str, Sequence[str]] = {**sample.read("dev"), "(code)": CODE}
-    found = [row for row in differences(model, name, compared) if row.unlike]
+    found = in_sample(model)
     if not found:
         return
     told = (
-        f"llama.cpp cuts text differently from this tokenizer (its nearest pre-tokenizer is {name}), so the "
-        f"same text gets other ids there. Of the {len(compared) - 1} languages of pairity's sample, and code:\n\n"
+        f"llama.cpp cuts text differently from this tokenizer (its nearest pre-tokenizer is {name_of(model)}), so the "
+        f"same text gets other ids there. Of the {len(sample.languages())} languages of pairity's sample, and code:\n\n"
         f"{table(found)}\n\nAll others get the same ids. "
     )
     if not allow_different:

@@ -26,6 +26,12 @@ Kind = Literal[
 """A folder that pairity wrote, the file of `tokenizers`, a folder or a name for transformers, an encoding of tiktoken
 by its name, a file of ranks, a tekken.json, a SentencePiece model."""
 
+TOKENIZERS = (
+    "a folder, a tokenizer.json, a tekken.json, a file of tiktoken ranks (FILE@PATTERN if its name does not say which "
+    "pattern cuts the text), tiktoken:NAME, hf:NAME or sentencepiece:FILE"
+)
+"""What a TOKENIZER may be, in help texts and errors."""
+
 SPECS = "'tiktoken:NAME', 'sentencepiece:FILE' or 'hf:NAME'"
 
 
@@ -85,8 +91,8 @@ def in_path(text: str, name: str | None) -> Found:
         return found
     if found.kind != "ranks":
         raise PairityError(
-            f"a pattern after an at sign is for files of tiktoken ranks, which {found.place} is not: it says itself how "
-            f"text is cut. Leave out '@{pattern}'."
+            f"a pattern after an at sign is for files of tiktoken ranks, which {found.place} is not: it says itself "
+            f"how text is cut. Leave out '@{pattern}'."
         )
     return replace(found, pattern=pattern)
 
@@ -111,10 +117,7 @@ def in_file(path: Path, name: str | None) -> Found:
         return Found("ranks", str(path), own_name)
     if ".model" in path.name:
         return Found("sentencepiece", str(path), own_name)
-    raise PairityError(
-        f"{path} is not a tokenizer that pairity can read. Give a folder, a tokenizer.json, a *.tiktoken or "
-        f"*.model file, {SPECS}."
-    )
+    raise PairityError(f"{path} is not a tokenizer that pairity can read. Give {TOKENIZERS}.")
 
 
 def in_folder(path: Path, name: str) -> Found:
@@ -129,8 +132,8 @@ def in_folder(path: Path, name: str) -> Found:
     if (path / "tokenizer.model").exists():
         return in_file(path / "tokenizer.model", name)
     raise PairityError(
-        f"no tokenizer in {path}: no tokenizer.json, tokenizer_config.json or tokenizer.model. "
-        "Name the file itself, or the folder that holds one of these."
+        f"no tokenizer in {path}: no tokenizer.json, tekken.json, tokenizer_config.json or tokenizer.model. "
+        f"Give {TOKENIZERS}."
     )
 
 
@@ -202,7 +205,7 @@ def encoding(name: str) -> Any:
         ) from error
 
 
-def from_transformers(found: Found) -> Any:
+def opened_by_transformers(found: Found) -> Any:
     """A folder of transformers, or a name on the Hugging Face hub, as transformers opens it."""
     library = load_extra("transformers", f"the tokenizer {found.place!r}")
     try:
@@ -214,7 +217,7 @@ def from_transformers(found: Found) -> Any:
 
 
 def of_transformers(found: Found) -> BpeModel:
-    tokenizer = from_transformers(found)
+    tokenizer = opened_by_transformers(found)
     if getattr(tokenizer, "backend_tokenizer", None) is None:
         raise PairityError(
             f"the tokenizer {found.place!r} is {type(tokenizer).__name__}, which is Python code of transformers and no "

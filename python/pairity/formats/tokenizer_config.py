@@ -42,7 +42,7 @@ class Config:
     """Every token that is named: ("pad_token", {"content": "<pad>"}), with its id and flags if they are said."""
 
 
-def read_config(folder: Path) -> Config:
+def read_tokenizer_config(folder: Path) -> Config:
     """From a folder; any of the files may be missing."""
     config = read_json(folder / CONFIG) if (folder / CONFIG).exists() else {}
     if "added_tokens_decoder" not in config and (folder / MAP).exists():

@@ -21,9 +21,9 @@ from pairity.bpe.model import BpeModel
 from pairity.bpe.wrapping import Wrapping
 from pairity.errors import PairityError, PairityWarning, listed
 from pairity.formats import post_processor, pre_tokenizers
-from pairity.formats.added_tokens import SPECIAL, check_added, unlike_ours, with_named
+from pairity.formats.added_tokens import SPECIAL, check_flags, unlike_ours, with_named
 from pairity.formats.json_files import of_type, read_json
-from pairity.formats.tokenizer_config import Config, read_config
+from pairity.formats.tokenizer_config import Config, read_tokenizer_config
 from pairity.text.pretokenizers import Pretokenization
 
 EMPTY_MODEL = {
@@ -139,7 +139,7 @@ def read_from(source: Any, *, allow_holes: bool = False) -> BpeModel:
 def read_folder(folder: Path, *, allow_holes: bool = False) -> BpeModel:
     """From a folder that transformers loads."""
     contents = read_json(folder / "tokenizer.json")
-    return read(contents, read_config(folder), allow_holes=allow_holes)
+    return read(contents, read_tokenizer_config(folder), allow_holes=allow_holes)
 
 
 def read(
@@ -171,7 +171,7 @@ def parse(contents: dict[str, Any], config: Config) -> dict[str, Any]:
     added = [] if added is None else of_type(list, added, "the added tokens")
     added = with_named(added, config, model["vocab"])
     for token in added:
-        check_added(token, normalize)
+        check_flags(token, normalize)
     special_tokens = last_first({token["content"]: token["id"] for token in added})
     if len(special_tokens) < len(added):
         raise PairityError("tokenizer.json adds the same token twice. Leave one out.")

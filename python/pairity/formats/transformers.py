@@ -18,8 +18,8 @@ OBSOLETE = (TEMPLATE,)
 
 def without_role(model: BpeModel) -> list[str]:
     """The special tokens that have no role."""
-    plain = {name for name, flags in model.wrapping.flags.items() if not flags.get("special", True)}
-    return [name for name in model.special_tokens if name not in plain | set(model.roles.named.values())]
+    others = model.wrapping.not_special | set(model.roles.named.values())
+    return [name for name in model.special_tokens if name not in others]
 
 
 def files(model: BpeModel) -> dict[str, bytes]:

@@ -7,6 +7,7 @@ open_tokenizer("llama3/tokenizer.model")       of SentencePiece or of tiktoken: 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,7 +29,7 @@ def open_tokenizer(spec: Any, *, name: str | None = None, threads: int | None = 
 
     It may also be an object of pairity, tokenizers, transformers, tiktoken or sentencepiece, or a `TokenizerLike`.
     """
-    if not isinstance(spec, str | Path):
+    if not isinstance(spec, str | os.PathLike):
         return from_object(spec, name, threads)
     found = opening.find(spec, name)
     match found.kind:
@@ -37,7 +38,7 @@ def open_tokenizer(spec: Any, *, name: str | None = None, threads: int | None = 
         case "tokenizer.json":
             return open_tokenizer_json(Path(found.place), found.name)
         case "transformers" | "hub":
-            return from_transformers(opening.from_transformers(found), found.name)
+            return from_transformers(opening.opened_by_transformers(found), found.name)
         case "tiktoken":
             return TiktokenTokenizer(opening.encoding(found.place), found.name, threads)
         case "ranks":

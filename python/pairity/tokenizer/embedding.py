@@ -85,7 +85,9 @@ def extend_embeddings(
         model.resize_token_embeddings(wanted, mean_resizing=False)
     layers = (model.get_input_embeddings(), model.get_output_embeddings())
     found = [getattr(layer, name, None) for layer in layers for name in ("weight", "bias")]
-    distinct = {id(weights): weights for weights in found if weights is not None}  # the layers may share theirs
+    distinct = {
+        id(weights): weights for weights in found if weights is not None
+    }  # the layers may share theirs
     for weights in distinct.values():
         for token_id, parts in rows.items():
             weights.data[token_id] = weights.data[parts].mean(0)
