@@ -4,6 +4,7 @@ import functools
 import gzip
 import json
 import unicodedata
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -337,3 +338,19 @@ def test_the_last_resort_is_to_compare():
         oniguruma.compare(r"\S+|\s", r"\S|\s")
     with pytest.raises(PairityError, match="cannot run the pattern"):
         oniguruma.compare(r"\S+|\s", r"(")
+
+
+@pytest.mark.parametrize(
+    ("pretokenizer", "normalize", "left_out"),
+    [
+        ("gpt4o", None, "the pre-tokenizer 'gpt4o'"),
+        ("gpt2", "nfc", "the normalization nfc"),
+        ("gpt2", None, None),
+    ],
+)
+def test_merges_alone_say_that_readers_cut_as_gpt2(tmp_path, pretokenizer, normalize, left_out):
+    tok = small(pretokenizer, normalize=normalize, special_tokens=())
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        tok.export("merges", tmp_path / "out")
+    assert [left_out in str(one.message) for one in told] == ([True] if left_out else [])

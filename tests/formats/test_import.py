@@ -340,6 +340,7 @@ def test_files_that_are_no_tokenizers_are_refused(tmp_path):
     for content, message in (
         (b"{", "not JSON"),
         (b"[1]", "holds a list"),
+        (b'{"a": 0, "b": 1}', "it has no model"),
         (b"\xff\xfe\x00", "not JSON"),
         (b'{"version": ' + b"9" * 5000 + b"}", "not JSON"),
         (b'{"version": "\\uD83D\\ude00 \\ud83d"}', "half a character"),

@@ -564,3 +564,16 @@ def test_many_special_tokens_are_looked_for_as_one_by_one():
     check_not_learned(names, train_counts, 6)
     with pytest.raises(PairityError, match=r"'<\|name_299\|>' occurs in the train text of 'eng' \(1 times\)"):
         check_not_learned(names[8:], train_counts, 1)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"bos_token": " "}, "is white space"),
+        ({"special_tokens": ["\t"]}, "is white space"),
+        ({"pretokenizer": ""}, "pattern is empty"),
+    ],
+)
+def test_what_would_spoil_a_tokenizer_is_refused(settings, message):
+    with pytest.raises(PairityError, match=message):
+        train({"a": ["a text"] * 9}, dev={"a": ["a text"]}, num_merges=3, progress=False, **settings)

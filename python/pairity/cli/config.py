@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 import click
 
 from pairity.errors import PairityError
+from pairity.formats.json_files import unreadable
 
 
 def read_config(ctx: click.Context, _: click.Parameter, path: Path | None) -> None:
@@ -28,7 +29,9 @@ def read_config(ctx: click.Context, _: click.Parameter, path: Path | None) -> No
         return
     try:
         contents = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+    except OSError as error:
+        raise unreadable(path, error) from None
+    except (ValueError, RecursionError) as error:
         twice = str(error).startswith(("Cannot overwrite", "Cannot declare"))
         hint = ". Where a command has an option of its own name, put that into its table" if twice else ""
         raise PairityError(f"{path} cannot be read as TOML: {error}{hint}") from error

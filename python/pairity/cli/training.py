@@ -17,6 +17,7 @@ from pairity.cli.printing import print_notes, print_training, print_written
 from pairity.errors import PairityError
 from pairity.files.places import inside_or_beside
 from pairity.formats.folder import OF_THE_FOLDER, SETTINGS
+from pairity.formats.json_files import unreadable
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.policy import Classical, Parity, Policy, refuse_lone_alpha
 from pairity.training.settings import Settings, make_settings
@@ -340,7 +341,9 @@ def read_ratios(path: Path | None) -> dict[str, float | str]:
     try:
         text = path.read_text(encoding="utf-8")
         found = json.loads(text) if kind == "JSON" else tomllib.loads(text)
-    except (OSError, ValueError, RecursionError) as error:
+    except OSError as error:
+        raise unreadable(path, error) from None
+    except (ValueError, RecursionError) as error:
         raise PairityError(f"{path} cannot be read as {kind}: {error}") from error
     if not isinstance(found, dict) or not all(
         isinstance(value, int | float | str) and not isinstance(value, bool) for value in found.values()

@@ -6,8 +6,10 @@ reason: never a tokenizer that silently differs. Only for llama.cpp can a differ
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
+from pairity import _core
 from pairity.bpe.model import BpeModel
 from pairity.bpe.roles import GivenRoles
 from pairity.errors import PairityError, PairityWarning, listed
@@ -17,6 +19,7 @@ from pairity.files.places import check_file, check_folder
 from pairity.files.writing import write_files, write_folder
 from pairity.formats import gguf, llama_cpp, merges_txt, tiktoken, tokenizer_json, transformers
 from pairity.formats.json_files import as_json
+from pairity.text.pretokenizers import Pretokenization
 
 FORMATS = ("hf", "transformers", "tiktoken", "merges", "gguf")
 HOLDS = {"hf": ("add_bos", "add_eos"), "tiktoken": (), "merges": ()}
@@ -115,10 +118,22 @@ def unsaid(to: str, model: BpeModel) -> list[str]:
     ]
     if model.templates:
         found.append("the chat template")
+    if to == "merges":
+        found += unsaid_of_cut(model.cut)
     if to != "hf":
         found += [flag for flag in NEEDS.values() if getattr(roles, flag)]
         found += ["the post-processor"] if model.wrapping.post_processor else []
     return found
+
+
+def unsaid_of_cut(cut: Pretokenization) -> list[str]:
+    """Whoever reads GPT-2's two files cuts text as GPT-2 does."""
+    if cut.normalize:
+        return [f"the normalization {cut.normalize}", *unsaid_of_cut(replace(cut, normalize=None))]
+    is_gpt2 = cut.pattern in (_core.PATTERNS["gpt2"][0], _core.TIKTOKEN_GPT2)
+    return (
+        [] if is_gpt2 else [f"the pre-tokenizer {cut.name!r} (readers cut by GPT-2's, which gives other ids)"]
+    )
 
 
 def check_allowed(to: str, allow_different: bool) -> None:

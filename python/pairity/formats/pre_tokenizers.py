@@ -36,9 +36,9 @@ def read(pre_tokenizer: dict[str, Any] | None) -> str | None:
     """The pattern that stands for the pre-tokenizers; None if they leave text whole."""
     steps = [] if pre_tokenizer is None else list(flat(pre_tokenizer))
     if not steps or steps[-1]["type"] != "ByteLevel":
-        last = f"ends with {steps[-1]['type']}" if steps else "is missing"
+        found = f"ends with {steps[-1]['type']}, not with ByteLevel" if steps else "is missing"
         raise PairityError(
-            f"the pre-tokenizer of this tokenizer.json {last}, not with ByteLevel: it is not a byte-level BPE whose "
+            f"the pre-tokenizer of this tokenizer.json {found}: it is not a byte-level BPE whose "
             "ids can be kept. eval, encode and decode can use it as it is."
         )
     patterns = [pattern_of_step(step) for step in steps[:-1]]

@@ -163,6 +163,10 @@ def read(
 
 def parse(contents: dict[str, Any], config: Config) -> dict[str, Any]:
     """The same as the arguments of `BpeModel.from_tokens`."""
+    if "model" not in contents:
+        raise PairityError(
+            "this JSON file is not a tokenizer.json: it has no model. Give the tokenizer.json, or its folder."
+        )
     model = contents["model"]
     check_model(model)
     normalize = normalize_of(contents.get("normalizer"))

@@ -11,10 +11,14 @@ Rules = dict[str, _core.Specials | None]
 
 
 class SpecialRules:
-    """The special tokens of a tokenizer, and a finder for every set of them that was asked for."""
+    """The special tokens of a tokenizer, and a finder for every set of them that was asked for.
 
-    def __init__(self, tokens: Mapping[str, int]) -> None:
+    Those that are `plain`, added to the vocabulary of a model without being special, are always read as tokens.
+    """
+
+    def __init__(self, tokens: Mapping[str, int], plain: Collection[str] = ()) -> None:
         self._tokens = tokens
+        self._plain = frozenset(plain)
         self._finders: dict[frozenset[str], _core.Specials | None] = {frozenset(): None}
         self._default = self._chosen((), "all")
 
@@ -26,7 +30,7 @@ class SpecialRules:
 
     def _chosen(self, allowed: SpecialChoice, disallowed: SpecialChoice) -> Rules:
         everything = frozenset(self._tokens)
-        allowed_names = everything if allowed == "all" else self._known(allowed)
+        allowed_names = everything if allowed == "all" else self._known(allowed) | self._plain
         disallowed_names = everything - allowed_names if disallowed == "all" else self._known(disallowed)
         return {"allowed": self._finder(allowed_names), "disallowed": self._finder(disallowed_names)}
 

@@ -71,7 +71,7 @@ class Tokenizer(Contents):
     def _use(self, model: BpeModel) -> None:
         self._model = model
         self._encoder = model.encoder
-        self._special_rules = SpecialRules(model.special_tokens)
+        self._special_rules = SpecialRules(model.special_tokens, model.wrapping.not_special)
 
     # ------------------------------------------------------------------ making one
 
@@ -171,7 +171,8 @@ class Tokenizer(Contents):
     ) -> list[int]:
         """The ids of a text.
 
-        A special token in the text is an error unless it is in `allowed_special`, which reads it as that token,
+        A special token in the text (not one that was added as an ordinary word, which is always read as a token) is an
+        error unless it is in `allowed_special`, which reads it as that token,
         or left out of `disallowed_special`, which reads it as plain text ("all" means all that are not allowed).
         Bytes need not be UTF-8: a stretch that is not becomes a pre-token of its own, so that every byte string
         comes back. Lone surrogates in a `str` are an error, or with errors="replace" U+FFFD.

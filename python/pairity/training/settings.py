@@ -174,7 +174,9 @@ def make_settings(
         return Settings(
             vocab_size=vocab_size,
             num_merges=num_merges,
-            pretokenization=Pretokenization.of(pretokenizer or DEFAULT_PRETOKENIZER, digits, normalize),
+            pretokenization=Pretokenization.of(
+                DEFAULT_PRETOKENIZER if pretokenizer is None else pretokenizer, digits, normalize
+            ),
             special_tokens=names,
             roles=chosen,
             **others,
@@ -234,7 +236,12 @@ def digest_of_table(model: BpeModel) -> str:
 def with_roles(special_tokens: Sequence[str], roles: Roles) -> list[str]:
     """The special tokens, and after them those that only a role names."""
     names = list(special.check_names(special_tokens))
-    return names + [name for name in dict.fromkeys(roles.named.values()) if name not in names]
+    names += [name for name in dict.fromkeys(roles.named.values()) if name not in names]
+    if blank := [name for name in names if name.isspace()]:
+        raise PairityError(
+            f"the special token {blank[0]!r} is white space, which any text may hold. Give it a name such as '<s>'."
+        )
+    return names
 
 
 def with_reserved(
