@@ -279,6 +279,7 @@ def test_tiktoken_refuses_a_pattern_that_drops_text():
     assert tok.to_huggingface().encode("a  b").ids == tok.encode("a  b"), "Hugging Face keeps it too"
 
 
+@pytest.mark.filterwarnings("ignore:merges.txt has no place")
 def test_whole_pretokens_are_exported_where_they_can_be():
     tok = _odd([], {256: b"abc"}, whole_pretokens=True)
     assert tok.encode("abc") == [256]
