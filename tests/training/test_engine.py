@@ -292,20 +292,20 @@ def from_tables(draw):
     return case | {"table": draw(tables(case["train"]))}
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(from_tables(), st.sampled_from([1, 1, 3]))
 def test_the_engine_goes_on_from_any_table_as_the_reference_does(case, threads):
     assert_equal(case, threads)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(from_tables(), st.integers(0, 10))
 def test_a_run_from_a_table_goes_on_where_it_was_stopped(case, done):
     case |= {"method": Classical()}  # others also need to know whom the first merges served
     assert_equal(case | {"known": reference.train(**case).merges[:done]})
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(from_tables())
 def test_the_longer_table_encodes_as_training_cut_it(case):
     """And a text in which no new token occurs is cut as before."""
