@@ -160,6 +160,7 @@ def call(*words):
     main([str(word) for word in words], standalone_mode=False)
 
 
+@pytest.mark.filterwarnings("ignore::pairity.PairityWarning")
 def test_nothing_is_replaced_without_force(writing, tmp_path, capsys):
     for name, (words, option, output) in writing.items():
         call(*words, option, output)
