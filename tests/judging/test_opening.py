@@ -103,7 +103,7 @@ def test_what_only_looks_like_our_tokenizer_is_not_guessed_at() -> None:
 
 
 def test_files_and_folders_that_are_no_tokenizer(tmp_path: Path) -> None:
-    with pytest.raises(PairityError, match=r"no tokenizer\.json, tekken\.json, tokenizer_config\.json or tokenizer\.model"):
+    with pytest.raises(PairityError, match=r"no tokenizer\.json, tekken\.json, tokenizer_config"):
         open_tokenizer(tmp_path)
     (tmp_path / "tokenizer.json").write_text('{"model": 1}')
     with pytest.raises(PairityError, match=r"tokenizer\.json is not a tokenizer\.json"):
