@@ -165,7 +165,7 @@ def test_a_truncated_tokenizer_has_no_report_of_the_larger_one(dev, first):
 
 def test_counts_of_dev_text_may_be_as_large_as_counts_can_be(first):
     counts = count({"eng": {"ab": 2**62, "cd": 2**62}}, split="dev")["eng"]
-    uncut = first.model.uncut()
+    uncut = first.model.uncut
     tokens = tokens_in(uncut, counts, threads=1)
     assert tokens == pytest.approx(2**62 * (len(first.encode("ab")) + len(first.encode("cd"))))
     assert tokens > 0
