@@ -11,6 +11,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator
+from typing import NoReturn
 
 WRITING = {
     "os.chmod", "os.link", "os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.symlink", "os.truncate",
@@ -30,31 +31,29 @@ def is_operation(event: str, arguments: tuple) -> bool:
 
 def run_until(work: Callable[[], object], number: int) -> bool:
     """Run `work` in a child that ends before file operation `number`; whether there was such an operation."""
+    child = os.fork()
+    if not child:
+        stop_before(work, number)
+    return was_stopped(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+
+def was_stopped(code: int) -> bool:
+    assert code in (0, STOPPED), f"the work itself failed (exit {code})"
+    return code == STOPPED
+
+
+def stop_before(work: Callable[[], object], number: int) -> NoReturn:
+    """Do `work` and end this process, before file operation `number` if there are so many."""
 
     def stop_there(seen: int) -> None:
         if seen == number:
             os._exit(STOPPED)
 
-    code = run_watched(work, stop_there)
-    assert code in (0, STOPPED), f"the work itself failed (exit {code})"
-    return code == STOPPED
+    work_watched(work, stop_there)
 
 
-def count_operations(work: Callable[[], object]) -> int:
-    """How many file operations `work` takes, done in a child."""
-    reader, writer = os.pipe()
-    code = run_watched(work, lambda seen: os.write(writer, b"!"))
-    assert code == 0, f"the work itself failed (exit {code})"
-    os.close(writer)
-    with os.fdopen(reader, "rb") as marks:
-        return len(marks.read())
-
-
-def run_watched(work: Callable[[], object], watch: Callable[[int], object]) -> int:
-    """Run `work` in a child that calls `watch` before each of its file operations; the child's exit code."""
-    child = os.fork()
-    if child:
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+def work_watched(work: Callable[[], object], watch: Callable[[int], object]) -> NoReturn:
+    """Do `work`, calling `watch` before each of its file operations, and end this process."""
     seen = 0
 
     def hook(event: str, arguments: tuple) -> None:

@@ -3,18 +3,16 @@
 Every fault has a short form, which is part of the ordinary tests, and a long one (`make test-faults`).
 """
 
-import os
+import itertools
 import random
-import signal
 import subprocess
 import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from writing_commands import REFUSED, Place, call, run, run_and_exit
+from writing_commands import REFUSED, Place, call, operations, run_and_exit, run_until, start
 
-from crash_points import count_operations, run_until
 from filesystems import as_ordinary_user, small_disk, without_right_to_write
 from pairity import PairityError, Tokenizer
 from program import PROGRAM
@@ -35,7 +33,7 @@ def count(tally: Tally, fault: str, outcome: str) -> None:
 def check_crashes(place: Place, numbers: list[int], tally: Tally) -> None:
     for number in numbers:
         place.reset()
-        run_until(lambda: run(place.words), number)
+        run_until(place.words, number)
         outcome = place.outcome()
         count(tally, "stopped before a file operation", outcome)
         assert outcome != "wrong", f"stopped before operation {number}"
@@ -46,7 +44,7 @@ def check_crashes(place: Place, numbers: list[int], tally: Tally) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_few_crash_points(commands, tally, tmp_path, name, force):
     place = Place(commands[name], tmp_path, force=force)
-    total = count_operations(lambda: run(place.words))
+    total = operations(place.words, tmp_path)
     assert total > 5, "file operations are no longer seen"
     chance = random.Random(f"{name} {force}")
     check_crashes(place, sorted(chance.sample(range(1, total + 1), 3)), tally)
@@ -57,7 +55,7 @@ def test_a_few_crash_points(commands, tally, tmp_path, name, force):
 @pytest.mark.parametrize("name", NAMES)
 def test_every_crash_point(commands, tally, tmp_path, name, force):
     place = Place(commands[name], tmp_path, force=force)
-    total = count_operations(lambda: run(place.words))
+    total = operations(place.words, tmp_path)
     check_crashes(place, list(range(1, total + 1)), tally)
 
 
@@ -78,12 +76,10 @@ def check_kills(commands, tally: Tally, folder: Path, kills: int, seed: int) -> 
             durations[case] = time.monotonic() - before
             places[case].reset()
         place = places[case]
-        child = os.fork()
-        if not child:
-            run_and_exit(place.words)
+        child = start(run_and_exit, place.words)
         time.sleep(chance.random() * durations[case])
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+        child.kill()
+        child.join()
         outcome = place.outcome()
         count(tally, "killed at a random moment", outcome)
         assert outcome != "wrong", case
@@ -163,16 +159,22 @@ def test_rights(commands, tally, tmp_path, name):
         assert place.leftovers() == []
 
 
+def two_versions() -> list[Tokenizer]:
+    return [small("gpt2", merges=300), small("gpt4o", merges=500)]
+
+
+def save_without_end(folder: Path) -> None:
+    for version in itertools.cycle(two_versions()):
+        version.save(folder, force=True)
+
+
 def check_readers(folder: Path, tally: Tally, loads: int, *, stranger: bool) -> None:
     """Load while another process replaces the tokenizer without a pause."""
-    versions = [small("gpt2", merges=300), small("gpt4o", merges=500)]
+    versions = two_versions()
     versions[0].save(folder)
     if stranger:  # then the folder cannot be exchanged as a whole
         (folder / "model.safetensors").write_bytes(b"weights")
-    writer = os.fork()
-    if not writer:
-        for number in range(10**9):
-            versions[number % 2].save(folder, force=True)
+    writer = start(save_without_end, folder)
     fault = "read while replaced, " + ("file by file" if stranger else "as a whole")
     seen = set()
     try:
@@ -187,8 +189,8 @@ def check_readers(folder: Path, tally: Tally, loads: int, *, stranger: bool) -> 
         while len(seen) < 2:  # a machine may be slow to save
             seen.add(versions.index(Tokenizer.load(folder)))
     finally:
-        os.kill(writer, signal.SIGKILL)
-        os.waitpid(writer, 0)
+        writer.kill()
+        writer.join()
 
 
 @pytest.mark.parametrize("stranger", [False, True], ids=["exchanged whole", "file by file"])

@@ -1,5 +1,6 @@
 """Every command that writes, with an old and a new result of each, and how to tell which of them is there."""
 
+import multiprocessing
 import os
 import shutil
 import sys
@@ -7,18 +8,20 @@ import traceback
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, NoReturn
 
+from crash_points import stop_before, was_stopped, work_watched
 from pairity import Counts, PairityError, Scores, Tokenizer, sample
 from pairity.cli.program import COMMANDS, main
 
-# What a command needs is loaded once, here, and not again in every child.
-for family in {family for family, _ in COMMANDS.values()} | {"training"}:
-    import_module(f"pairity.cli.{family}")
-for module in ("jinja2", "markupsafe", "gguf"):
-    import_module(module)
+# Children are forked from a process that has loaded all that commands need and has no thread: a fork of the process
+# that runs the tests can hang, since threads that other tests have started, with what they hold, are gone in the child.
+CLEAN = multiprocessing.get_context("forkserver")
+CLEAN.set_forkserver_preload(
+    [*sorted({f"pairity.cli.{family}" for family, _ in COMMANDS.values()}), "jinja2", "markupsafe", "gguf"]
+)
 
 LANGUAGES = ("eng_Latn", "tam_Taml")
 REFUSED = 3
@@ -43,10 +46,41 @@ class Writing:
 
 def call(words: list[str]) -> int:
     """Run a command in a child: 0, REFUSED where it says what is wrong, 1 where it fails in any other way."""
-    child = os.fork()
-    if child:
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    return run_and_exit(words)
+    return end_of(start(run_and_exit, words))
+
+
+def start(work: Callable[..., object], *arguments: object) -> BaseProcess:
+    child = CLEAN.Process(target=work, args=arguments)
+    child.start()
+    return child
+
+
+def end_of(child: BaseProcess) -> int:
+    child.join()
+    assert child.exitcode is not None
+    return child.exitcode
+
+
+def operations(words: list[str], folder: Path) -> int:
+    """How many file operations a command takes."""
+    marks = folder / "operations"
+    assert end_of(start(run_and_mark, words, marks)) == 0
+    return marks.stat().st_size
+
+
+def run_and_mark(words: list[str], marks: Path) -> NoReturn:
+    """A byte in `marks` for every file operation."""
+    descriptor = os.open(marks, os.O_WRONLY | os.O_CREAT)
+    work_watched(lambda: run(words), lambda _: os.write(descriptor, b"!"))
+
+
+def run_until(words: list[str], number: int) -> bool:
+    """Run a command that ends before file operation `number`; whether there was such an operation."""
+    return was_stopped(end_of(start(run_and_stop, words, number)))
+
+
+def run_and_stop(words: list[str], number: int) -> NoReturn:
+    stop_before(lambda: run(words), number)
 
 
 def run_and_exit(words: list[str]) -> NoReturn:

@@ -120,5 +120,5 @@ def test_steps_that_cannot_be_said_are_refused_by_name(steps: list[object], mess
 
 
 def test_no_pre_tokenizer_is_refused() -> None:
-    with pytest.raises(PairityError, match="is missing, not with ByteLevel"):
+    with pytest.raises(PairityError, match="is missing: it is not a byte-level BPE"):
         ours.read(None)
