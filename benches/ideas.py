@@ -69,7 +69,7 @@ IDEAS = (
     ),
     Idea(
         "merges wait until a language is asked for its best pair",
-        "src/train.rs",
+        "src/train/mod.rs",
         ("parity",),
         (
             (
@@ -115,13 +115,13 @@ IDEAS = (
     ),
     Idea(
         "pre-tokens seen before come from a cache",
-        "src/encode.rs",
+        "src/encode/mod.rs",
         ("encode",),
         (("if length != bytes.len() ||", "if true || length != bytes.len() ||"),),
     ),
     Idea(
         "pre-tokens that are tokens are looked up",
-        "src/encode.rs",
+        "src/encode/mod.rs",
         ("encode",),
         (
             (
