@@ -39,7 +39,7 @@ INTRODUCTION = """\
 
 All of it is typed. A user's mistake raises [`pairity.PairityError`](#pairityerror) with a sentence that says what to
 do, and what should be heard about a result is a [`pairity.PairityWarning`](#pairitywarning). What the arguments
-`train`, `dev`, `data` and `sources` take is told in [input](../input.md).
+`train`, `dev`, `data` and `sources` take is described in [input](../input.md).
 """
 
 

@@ -61,7 +61,7 @@ class Counter:
     def finish(self) -> tuple[bytes, bytes, bytes, dict[str, int]]:
         """Sorted pre-tokens end to end, int64 offsets, uint64 counts; and the totals by name."""
 
-def pretokenize(pattern: str | None, text: str, *, strict: bool = False) -> list[str]:
+def pretokenize(pattern: str | None, text: str, *, nfc: bool = False, strict: bool = False) -> list[str]:
     """The pre-tokens of a text. What the pattern does not match is a pre-token too, or if strict an error."""
 
 @final
@@ -137,7 +137,7 @@ def train(
     known_exhausted: Sequence[tuple[int, int]] = ...,
     tick: Callable[[int, int | None], object] | None = None,
     checkpoint: Callable[[list[bytes], list[tuple[int, int]]], object] | None = None,
-    checkpoint_seconds: float = 60.0,
+    checkpoint_seconds: float = 1.0,
 ) -> tuple[list[bytes], bytes, bytes, list[tuple[int, int]]]:
     """Learn merges -> columns of the steps, the snapshots' steps and token counts, who ran out when.
 

@@ -11,6 +11,15 @@ class PairityWarning(UserWarning):
     """The result is sound, but it is not all that was asked for."""
 
 
+def raise_unless_its_own(error: BaseException) -> None:
+    """For what a tokenizer of another library raised: all is its own failure but what ends a program.
+
+    A panic in Rust code arrives as a BaseException, so those have to be caught; Ctrl-C and a lack of memory must not.
+    """
+    if isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit | MemoryError):
+        raise error
+
+
 def quoted(names: Iterable[str]) -> str:
     """'eng_Latn', 'deu_Latn': all of them, for a mistake that is to be mended in one go."""
     return ", ".join(map(repr, names))

@@ -6,10 +6,12 @@ use crate::counts;
 use crate::error::Result;
 use crate::split::{Pretokenizer, cover};
 use crate::strings::Strings;
+use crate::unicode::to_nfc;
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use std::borrow::Cow;
 use std::ops::Range;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -117,21 +119,23 @@ type CountedColumns<'py> =
     (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyDict>);
 
 #[pyfunction]
-#[pyo3(signature = (pattern, text, *, strict=false))]
-fn pretokenize<'t>(
+#[pyo3(signature = (pattern, text, *, nfc=false, strict=false))]
+fn pretokenize(
     py: Python<'_>,
     pattern: Option<&str>,
-    text: &'t str,
+    text: &str,
+    nfc: bool,
     strict: bool,
-) -> PyResult<Vec<&'t str>> {
+) -> PyResult<Vec<String>> {
     let pretokenizer = Pretokenizer::new(pattern)?;
     long_call_in_steps(py, |check_in| {
+        let text = if nfc { to_nfc(text, check_in)? } else { Cow::Borrowed(text) };
         let mut pretokens = Vec::new();
-        let mut keep = |pretoken: Range<usize>, _: &mut CheckIn| pretokens.push(&text[pretoken]);
+        let mut keep = |pretoken: Range<usize>, _: &mut CheckIn| pretokens.push(text[pretoken].to_owned());
         if strict {
-            pretokenizer.split_strict(text, check_in, &mut keep)?;
+            pretokenizer.split_strict(&text, check_in, &mut keep)?;
         } else {
-            pretokenizer.split(text, check_in, &mut keep)?;
+            pretokenizer.split(&text, check_in, &mut keep)?;
         }
         Ok(pretokens)
     })

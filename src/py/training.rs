@@ -72,7 +72,7 @@ type TrainedColumns<'py> = (Columns<'py>, Bound<'py, PyBytes>, Bound<'py, PyByte
 #[pyfunction]
 #[pyo3(signature = (languages, *, merges=None, tokens=None, global_merges=None, window=None, min_frequency=0,
     max_token_length=None, whole_characters=false, threads=1, start=None, known=None, known_exhausted=Vec::new(), tick=None, checkpoint=None,
-    checkpoint_seconds=60.0))]
+    checkpoint_seconds=1.0))]
 #[allow(clippy::too_many_arguments)]
 fn train<'py>(
     py: Python<'py>,

@@ -19,7 +19,7 @@ pub struct Rules {
     pub most_numbers: usize,
     /// ` ?` before numbers.
     pub space_before_numbers: bool,
-    /// What is no symbol: `[^\s\p{L}\p{N}]` is what has none of these flags.
+    /// What is not a symbol: `[^\s\p{L}\p{N}]` is what has none of these flags.
     pub not_symbol: u8,
     /// What may follow a run of symbols and belongs to it: `[\r\n/]*`.
     pub after_symbols: &'static [u8],

@@ -17,6 +17,8 @@ const CAN_END_WORD: u8 = LOWER | UNCASED | MARK;
 /// In bytes: some ten microseconds' work.
 const STRETCH: usize = 1 << 12;
 
+const _: () = assert!(KNOWN.len() == 12, "`scan_by` lists every entry");
+
 /// Calls `emit` with where the pre-tokens lie by the rules of this one of [`KNOWN`].
 ///
 /// There is one scanner, compiled for every set of rules: with the rules known, it runs about a tenth faster.
@@ -38,7 +40,8 @@ pub fn scan_by(
         8 => scan::<8>(text, check_in, emit),
         9 => scan::<9>(text, check_in, emit),
         10 => scan::<10>(text, check_in, emit),
-        _ => scan::<11>(text, check_in, emit),
+        11 => scan::<11>(text, check_in, emit),
+        _ => unreachable!("an index of KNOWN"),
     }
 }
 
@@ -51,7 +54,7 @@ fn scan<const INDEX: usize>(
     let scanner = Scanner { text: text.as_bytes(), classes: classes() };
     let mut start = 0;
     while start < text.len() {
-        // One check a stretch, and none in the loop over the words, where it would be felt.
+        // One check per stretch, and none in the loop over the words, where it would be felt.
         let stretch = text.len().min(start + STRETCH);
         while start < stretch {
             let end = rules.end(&scanner, start);

@@ -16,6 +16,7 @@ from pairity.judging.in_text import spelled
 from pairity.judging.profile import inspect_language, inspect_languages
 from pairity.tokenizer import inspection
 from pairity.tokenizer.tokenizer import Tokenizer
+from pairity.training.trace import Trace
 from small_tokenizers import small
 
 TEST = sample.read("test")
@@ -99,6 +100,18 @@ def test_training_is_told_from_the_trace() -> None:
         assert (about.rank, about.measured) == (1 + sum(cost > about.cost for cost in costs), 4)
         dev = sample.read("dev")[profile.language]
         assert about.floor == sum(len(tokenizer.pretokenize(line)) for line in dev) / len(dev)
+
+
+def test_merges_of_an_earlier_run_served_nobody_in_this_one() -> None:
+    longer = pairity.train(FEW, dev=FEW, continue_from=trained(), add_tokens=50, progress=False)
+    assert longer.trace is not None
+    table = longer.trace.to_pylist()[1:]
+    assert {row["count"] for row in table[:-50]} == {None}
+    about = inspect_language(longer, "tam_Taml", FEW).training
+    assert about is not None
+    assert (about.merges, about.shared) == (50, 0)
+    assert sum(about.tenths) == about.served == sum(row["language"] == "tam_Taml" for row in table)
+    assert Trace.from_table(longer.trace).table() == longer.trace
 
 
 def test_a_language_with_a_ratio_has_its_own_unit_and_no_rank() -> None:

@@ -94,6 +94,22 @@ def test_what_cannot_be_cut_is_judged_as_it_is_and_said() -> None:
     assert scores.curves()["odd"] == ["odd"]
 
 
+def test_a_hybrid_by_share_is_not_cut() -> None:
+    """Cut to 456 tokens, this one would be the classical part of it alone."""
+    texts = {code: sample.read("dev")[code] for code in TEXTS}
+
+    def trained(size: int, method: Any) -> Tokenizer:
+        return pairity.train(texts, dev=texts, vocab_size=size, method=method, progress=False)
+
+    hybrid, counted = (trained(656, pairity.Parity(global_merges=number)) for number in (0.5, 50))
+    assert counted.truncate(456) == trained(456, pairity.Parity(global_merges=50))
+    with pytest.warns(pairity.PairityWarning, match="the first 50% was learned for all languages together"):
+        assert hybrid.truncate(456) == trained(456, pairity.Classical())
+    scores = judged({"hybrid": hybrid, "counted": counted}, sizes=(456,))
+    assert scores.tokenizers == ["hybrid", "counted@456"]
+    assert any(note.startswith("hybrid is evaluated as it is: the 50%") for note in scores.meta["warnings"])
+
+
 def test_a_size_that_only_the_larger_has_is_left_out_of_the_other_and_said() -> None:
     scores = judged(sizes=[400, 1500], baseline="other")
     assert scores.tokenizers == ["one@400", "one@1500", "other@400"]

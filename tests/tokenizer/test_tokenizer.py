@@ -5,6 +5,7 @@ import gc
 import json
 import random
 import threading
+import unicodedata
 
 import numpy as np
 import pyarrow as pa
@@ -213,6 +214,24 @@ def test_offsets_say_where_tokens_are():
     _, offsets = tok.encode_with_offsets(text.encode(), allowed_special="all")
     assert [text.encode()[start:end] for start, end in offsets] == [tok.token_of(i) for i in ids]
     assert tok.encode_with_offsets("") == ([], [])
+    tokens = {byte: bytes([byte]) for byte in range(256)}
+    shared = Tokenizer(tokens, [], pattern=None, special_tokens={"<a>": 256, "<longer>": 256})
+    assert shared.encode_with_offsets("<a>", disallowed_special=())[1] == [(0, 1), (1, 2), (2, 3)]
+    with pytest.raises(PairityError, match="'<a>', '<longer>' have one id"):
+        shared.encode_with_offsets("<longer>hi", allowed_special="all")
+
+
+def test_pretokens_are_those_of_the_normalised_text():
+    tok = small("gpt2", normalize="nfc")
+    decomposed = unicodedata.normalize("NFD", "déjà été")
+    assert tok.pretokenize(decomposed) == tok.pretokenize("déjà été") == ["déjà", " été"]
+    assert len(small("gpt2").pretokenize(decomposed)) > 2
+
+
+def test_a_token_that_no_merge_makes_does_not_keep_a_table_from_being_cut():
+    tokens = {byte: bytes([byte]) for byte in range(256)} | {256: b"xyz", 257: b"ab", 258: b"abc"}
+    tok = Tokenizer(tokens, [(97, 98, 257), (257, 99, 258)], pattern=None, whole_pretokens=True)
+    assert tok.truncate(258).tokens == tok.tokens[:258]
 
 
 def test_nfc_is_applied_before_encoding():
@@ -542,8 +561,6 @@ def test_reserved_tokens_and_padding():
     assert [special.padding(size, 128) for size in (128, 129, 1000, 1023)] == [0, 127, 24, 1]
     with pytest.raises(PairityError, match="pad_to"):
         special.padding(10, 0)
-    with pytest.raises(PairityError, match="reserved"):
-        special.reserved(-1)
 
 
 @pytest.mark.parametrize(

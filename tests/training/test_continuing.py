@@ -12,7 +12,7 @@ from pairity import Tokenizer, _core, train
 from pairity.bpe.start import Start
 from pairity.errors import PairityError, PairityWarning
 from pairity.training.policy import Classical, Parity
-from pairity.training.settings import digest_of_table
+from pairity.training.settings import digest_of_table, make_settings
 from peer_tokenizers import byte_level, unigram, wordpiece, write_ranks
 from small_tokenizers import sample_lines, small
 
@@ -225,3 +225,12 @@ def test_another_table_has_another_digest() -> None:
 def test_without_a_goal_all_goals_are_named() -> None:
     with pytest.raises(PairityError, match="give one of add_tokens, vocab_size and num_merges"):
         train({"eng": ["abab"]}, continue_from=odd(), **settings())
+
+
+def test_special_tokens_are_listed_by_id() -> None:
+    """So the folder that a run wrote is known again as its result, whatever order the start had them in."""
+    start = Tokenizer(BYTES, [], pattern=None, special_tokens={"<b>": 257, "<a>": 256})
+    of_goal = {"vocab_size": None, "num_merges": None, "add_tokens": 5, "reserved": 0, "pad_to": None}
+    of_text = {"pretokenizer": None, "digits": False, "normalize": None, "special_tokens": (), "roles": {}}
+    rest = {"policy": Parity(), "min_frequency": 2, "max_token_length": None, "whole_characters": False}
+    assert make_settings(start, **of_goal, **of_text, **rest).special_tokens == ("<a>", "<b>")

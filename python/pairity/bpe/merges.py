@@ -1,4 +1,4 @@
-"""From merges to tokens: the one place where merges are numbered.
+"""From merges to tokens: what a merge makes, and the number that it gets.
 
 A merge joins two tokens that exist. Where two merges spell the same token (`ab` + `c` and `a` + `bc`), both
 are kept and share its id.

@@ -6,6 +6,7 @@ bytes, learned tokens in the order of their merges; an imported model keeps the 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -202,13 +203,12 @@ class BpeModel:
             self,
             vocabulary=self.vocabulary | dict(zip(tokens[len(known) :], ours[len(known) :], strict=True)),
             merges=np.concatenate([self.merges, np.array(new, np.uint32).reshape(-1, 3)]),
-            allow_holes=True,
             record=record,
             trace=trace,
         )
 
     def truncated(self, vocab_size: int) -> BpeModel:
-        """What training would have given at a smaller size; ids stay."""
+        """The ids below `vocab_size`, which is what training would have given at that size; ids stay."""
         if not self.smallest_size <= vocab_size <= len(self.tokens):
             raise PairityError(
                 f"vocab_size must be between {self.smallest_size} (the bytes and the special tokens) and "
@@ -222,23 +222,26 @@ class BpeModel:
             )
         too_high = np.flatnonzero(self.merges.max(axis=1, initial=0) >= vocab_size)
         kept = int(too_high[0]) if len(too_high) else len(self.merges)
-        made = set(self.merges[:kept, 2].tolist())
+        lost = set(self.merges[kept:, 2].tolist()) - set(self.merges[:kept, 2].tolist())
         vocabulary = {token: token_id for token, token_id in self.vocabulary.items() if token_id < vocab_size}
-        for token, token_id in vocabulary.items():
-            if len(token) > 1 and token_id not in made:
-                raise PairityError(
-                    f"cannot truncate to {vocab_size} and keep ids: the ids are not in the order of the merges "
-                    f"(token {token_id} would lose its merge)."
-                )
+        if unmade := sorted(lost.intersection(vocabulary.values())):
+            raise PairityError(
+                f"cannot truncate to {vocab_size} and keep ids: the ids are not in the order of the merges "
+                f"(token {unmade[0]} would lose its merge)."
+            )
         record = {name: value for name, value in self.record.items() if name != "extension"}
         return replace(
             self,
             vocabulary=vocabulary,
             merges=self.merges[:kept],
-            allow_holes=True,
             record=record | {"truncated_from": self.vocab_size},
             trace=None if self.trace is None else self.trace.slice(0, kept + 1),
         )
+
+    @cached_property
+    def shared_special_ids(self) -> set[int]:
+        """Ids that several special tokens have."""
+        return {token_id for token_id, names in Counter(self.special_tokens.values()).items() if names > 1}
 
     @cached_property
     def uncut(self) -> BpeModel:
@@ -274,7 +277,7 @@ class BpeModel:
 
 
 def remake(parts: dict[str, Any]) -> BpeModel:
-    return BpeModel(**parts | {"allow_holes": True})
+    return BpeModel(**parts)
 
 
 def check_table(vocabulary: Mapping[bytes, int], specials: Mapping[str, int], *, allow_holes: bool) -> None:

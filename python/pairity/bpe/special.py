@@ -36,8 +36,6 @@ def check_names(tokens: Iterable[str]) -> tuple[str, ...]:
 
 def reserved(count: int) -> list[str]:
     """Names for tokens that a later use may need, so that the vocabulary need not grow then."""
-    if count < 0:
-        raise PairityError(f"the number of reserved special tokens is {count}: it cannot be negative.")
     return [f"{RESERVED}{i}|>" for i in range(count)]
 
 

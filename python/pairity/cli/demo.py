@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from pairity import demo
+from pairity.cli.judging import check_extras
 from pairity.cli.options import command, output
 from pairity.cli.outputs import output_folder
 from pairity.cli.printing import print_costs, print_scores
@@ -15,8 +16,8 @@ from pairity.extras import load_extra
 @output("Folder for the tokenizers, the scores and the page.", default="demo", metavar="DIR")
 def demo_command(output: Path) -> None:
     """Train ordinary and parity-aware tokenizers on 25 languages and compare them."""
-    for module in ("wordfreq", "jinja2", "markupsafe"):
-        load_extra(module, "the demo")
+    load_extra("wordfreq", "the demo")
+    check_extras()
     with output_folder(output, (), what="the demo", force=True):
         click.echo(
             f"Training {len(demo.POLICIES)} tokenizers of {demo.VOCAB_SIZE:,} tokens "

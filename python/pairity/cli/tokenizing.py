@@ -28,7 +28,7 @@ from pairity.training.run import run_of
 
 tokenizer_argument = click.argument("tokenizer")
 
-SETTINGS = ("method", "vocab_size", "num_merges", "min_frequency", "max_token_length", "whole_characters")
+SHOWN = ("method", "vocab_size", "num_merges", "min_frequency", "max_token_length", "whole_characters")
 
 
 @command(
@@ -176,7 +176,7 @@ def inspect_command(
             return
     record = found.record or {}
     click.echo(repr(found))
-    for name in SETTINGS:
+    for name in SHOWN:
         if (value := record.get(name)) is not None:
             text = ", ".join(f"{k}={v}" for k, v in value.items()) if isinstance(value, dict) else str(value)
             click.echo(f"{name.replace('_', ' ')}: {text}")

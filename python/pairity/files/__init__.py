@@ -1,6 +1,6 @@
 """Files: the one way to write an output, and to know that what is read is whole.
 
-In: what a file or a folder shall hold. Out: the file or folder, whole or as it was before. Every other room
+In: what a file or a folder is to hold. Out: the file or folder, whole or as it was before. Every other room
 writes through this one.
 
     writing    files and folders that appear under their name only when they are complete

@@ -1,4 +1,4 @@
-"""Places: whether an output can be written where it shall go, found out before the work by writing there."""
+"""Places: whether an output can be written where it is to go, found out before the work by writing there."""
 
 import tempfile
 from collections.abc import Iterable

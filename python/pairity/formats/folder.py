@@ -81,7 +81,7 @@ def damage_of(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise unreadable(Path(error.filename or folder), error) from None
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise PairityError(f"{folder / SETTINGS} is damaged: {type(error).__name__} {error}.") from None
+        raise PairityError(f"{folder / SETTINGS} is damaged: {type(error).__name__} {error}.") from error
 
 
 def read_settings(folder: Path) -> dict[str, Any]:

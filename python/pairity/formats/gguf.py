@@ -1,4 +1,4 @@
-"""GGUF: a vocabulary for llama.cpp. How text is cut there is told in `llama_cpp`."""
+"""GGUF: a vocabulary for llama.cpp. How text is cut there is described in `llama_cpp`."""
 
 import tempfile
 import warnings

@@ -19,7 +19,7 @@ KINDS: dict[type, str] = {
 T = TypeVar("T")
 
 HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
-"""How JSON writes each half of a pair of surrogates; without its other half it is no character."""
+"""How JSON writes each half of a pair of surrogates; without its other half it is not a character."""
 
 
 def as_json(contents: Any) -> bytes:
@@ -80,7 +80,7 @@ def is_text(text: str) -> bool:
 
 
 def of_type(kind: type[T], value: Any, what: str) -> T:
-    """The value, if it is exactly of this kind: a bool is no whole number here, nor is 1.0."""
+    """The value, if it is exactly of this kind: a bool is not a whole number here, nor is 1.0."""
     if type(value) is not kind:
         raise PairityError(f"{what}: {shortened(value)} is not {KINDS[kind]}.")
     return value

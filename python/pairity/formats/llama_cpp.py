@@ -118,7 +118,7 @@ def as_read(pattern: str) -> str:
 def as_there(model: BpeModel, name: str) -> BpeModel:
     """The model as llama.cpp would run it."""
     there = replace(model.cut, pattern=as_read(PATTERNS[name]))
-    return replace(model, cut=there, whole_pretokens=name in TAKE_WHOLE, allow_holes=True)
+    return replace(model, cut=there, whole_pretokens=name in TAKE_WHOLE)
 
 
 def name_of(model: BpeModel) -> str:

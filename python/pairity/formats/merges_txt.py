@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pairity.bpe.alphabet import to_bytes, to_text
+from pairity.bpe.alphabet import to_text
 from pairity.bpe.merges import BYTE_TOKENS
 from pairity.bpe.model import BpeModel
 from pairity.errors import PairityError
@@ -77,7 +77,6 @@ def number(pairs: Sequence[Sequence[str]], path: Path) -> list[tuple[int, int]]:
         try:
             left, right = pair
             rows.append((ids[left], ids[right]))
-            to_bytes(left + right)
         except (ValueError, KeyError):
             raise PairityError(
                 f"{path}: merge {rank} ({' '.join(pair)!r}) is not a pair of bytes or of tokens that earlier "

@@ -200,7 +200,7 @@ def encoding(name: str) -> Any:
         return library.get_encoding(name)
     except Exception as error:
         raise PairityError(
-            f"tiktoken could not get the ranks of {name!r} ({type(error).__name__}). Without a network, give "
+            f"tiktoken could not get the ranks of {name!r} ({type(error).__name__}: {error}). Without a network, give "
             f"the file itself ({name}.tiktoken), or set TIKTOKEN_CACHE_DIR to a cache of tiktoken that has it."
         ) from error
 
@@ -220,7 +220,7 @@ def of_transformers(found: Found) -> BpeModel:
     tokenizer = opened_by_transformers(found)
     if getattr(tokenizer, "backend_tokenizer", None) is None:
         raise PairityError(
-            f"the tokenizer {found.place!r} is {type(tokenizer).__name__}, which is Python code of transformers and no "
+            f"the tokenizer {found.place!r} is {type(tokenizer).__name__}, which is Python code of transformers, not a "
             "table of merges. encode, decode, eval and tax can use it as it is."
         )
     return tokenizer_json.read_from(tokenizer, allow_holes=True)

@@ -97,7 +97,7 @@ def read_table(path: Path, pattern: str | None = None) -> RankTable:
     if stored is not None and pattern in (None, stored):
         return RankTable(str(path), ranks, stored, specials)
     known = PUBLISHED.get(pattern or in_place(f"{path.resolve().parent.name}/{path.name}") or "")
-    if pattern is None and known is None:
+    if pattern is None and (known is None or known.ranks != len(ranks)):
         raise PairityError(
             f"{path} holds tiktoken ranks, but not the pattern that cuts the text before them. Add it: "
             f"{path.name}@NAME with NAME one of {', '.join(PUBLISHED)}, or {path.name}@REGEX. In Python, "

@@ -61,7 +61,7 @@ def read_tokenizer_config(folder: Path) -> Config:
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         raise PairityError(
             f"{folder / CONFIG} is damaged: {type(error).__name__} {error}. Get the file again, or save it again."
-        ) from None
+        ) from error
 
 
 def parse(config: Mapping[str, Any], templates: dict[str, str]) -> Config:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from pairity.bpe.alphabet import to_bytes, to_text
 from pairity.bpe.model import BpeModel
 from pairity.bpe.wrapping import Wrapping
-from pairity.errors import PairityError, PairityWarning, listed
+from pairity.errors import PairityError, PairityWarning, listed, raise_unless_its_own
 from pairity.formats import post_processor, pre_tokenizers
 from pairity.formats.added_tokens import SPECIAL, check_flags, unlike_ours, with_named
 from pairity.formats.json_files import of_type, read_json
@@ -157,7 +157,7 @@ def read(
     except (LookupError, TypeError, AttributeError, ValueError, OverflowError, RecursionError) as error:
         raise PairityError(
             f"tokenizer.json is damaged: {type(error).__name__} {error}. Get the file again, or save it again."
-        ) from None
+        ) from error
     return BpeModel.from_tokens(**(parts | others), allow_holes=allow_holes)
 
 
@@ -293,9 +293,8 @@ def check_readable(name: str, part: Any) -> None:
     empty = {"version": "1.0", "added_tokens": [], "model": {"type": "BPE", "vocab": {}, "merges": []}}
     try:
         tokenizers.Tokenizer.from_str(json.dumps(empty | {name: part}))
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException as error:  # a panic of its Rust code is no Exception
+    except BaseException as error:
+        raise_unless_its_own(error)
         raise PairityError(
             f"tokenizer.json is damaged: Hugging Face's library cannot read its {name}: {error}."
         ) from None

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pairity.bpe.alphabet import to_bytes
-from pairity.errors import PairityError
+from pairity.errors import PairityError, raise_unless_its_own
 from pairity.formats.json_files import parse_json, unreadable
 from pairity.judging.arrays import Ids, Integers
 from pairity.judging.protocol import Adapter, TokenizerLike, joined, plain
@@ -106,9 +106,8 @@ def open_tokenizer_json(path: Path, name: str) -> TokenizerLike:
     check_prefix(contents, path)
     try:
         return HuggingFaceTokenizer(tokenizers.Tokenizer.from_str(contents), name)
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException as error:  # a panic of its Rust code is no Exception
+    except BaseException as error:
+        raise_unless_its_own(error)
         raise PairityError(f"{path} is not a tokenizer.json that tokenizers can read: {error}") from error
 
 

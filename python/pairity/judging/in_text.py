@@ -188,7 +188,7 @@ def neighbours(language: str, used: Mapping[str, Integers]) -> tuple[Neighbour, 
 
 
 def spelled(token: bytes) -> str:
-    """A token to be read in one line: its text, a space as ␣, and bytes that are no whole character as <E0AE>."""
+    """A token to be read in one line: its text, a space as ␣, and bytes that are not a whole character as <E0AE>."""
     text = token_text(token)
     if text is None:
         return f"<{token.hex().upper()}>"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pairity.errors import PairityError
+from pairity.errors import PairityError, raise_unless_its_own
 from pairity.judging.arrays import Floats, Ids, Integers, Mask
 from pairity.judging.metrics.bootstrap import Bootstrap
 from pairity.judging.metrics.compression import cost
@@ -52,7 +52,7 @@ def encode(tokenizer: TokenizerLike, lines: list[str], families: set[str]) -> En
         if len(lengths) != len(lines):
             raise PairityError(f"{tokenizer.name} gave {len(lengths)} results for {len(lines)} lines.")
     except BaseException as error:
-        raise_if_not_of_the_text(error)
+        raise_unless_its_own(error)
         ids, offsets, lengths, failure = encode_one_by_one(tokenizer, lines)
     types, frequencies = np.unique(ids, return_counts=True)
     encoded = Encoded(lengths, types, frequencies.astype(np.int64), failure=failure)
@@ -74,7 +74,7 @@ def encode_one_by_one(tokenizer: TokenizerLike, lines: Sequence[str]) -> tuple[I
         try:
             ids, _ = tokenizer.encode_lines([line])
         except BaseException as error:
-            raise_if_not_of_the_text(error)
+            raise_unless_its_own(error)
             first = first or f"line {number + 1}: {type(error).__name__}: {error}"
             continue
         pieces.append(np.asarray(ids, dtype=np.uint32))
@@ -86,12 +86,6 @@ def encode_one_by_one(tokenizer: TokenizerLike, lines: Sequence[str]) -> tuple[I
     return whole, offsets, lengths, said
 
 
-def raise_if_not_of_the_text(error: BaseException) -> None:
-    """A panic in a Rust tokenizer arrives as a BaseException, so these must be caught; Ctrl-C must not."""
-    if isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit | MemoryError):
-        raise error
-
-
 def forgiving(tokenizer: TokenizerLike) -> Callable[[Sequence[int]], str | bytes]:
     """decode, where a failure gives bytes that no text equals: that line does not come back."""
 
@@ -99,7 +93,7 @@ def forgiving(tokenizer: TokenizerLike) -> Callable[[Sequence[int]], str | bytes
         try:
             return tokenizer.decode(ids)
         except BaseException as error:
-            raise_if_not_of_the_text(error)
+            raise_unless_its_own(error)
             return b"\xff"
 
     return decode

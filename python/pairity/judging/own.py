@@ -9,6 +9,7 @@ import numpy as np
 
 from pairity.judging.arrays import Ids, Integers
 from pairity.judging.protocol import Adapter, joined
+from pairity.tokenizer.contents import share_of_global_merges
 from pairity.tokenizer.tokenizer import Tokenizer
 
 
@@ -36,6 +37,10 @@ class PairityTokenizer(Adapter):
     @property
     def smallest_size(self) -> int:
         return self._tokenizer.model.smallest_size
+
+    @property
+    def share_of_global_merges(self) -> float | None:
+        return share_of_global_merges(self._tokenizer.record)
 
     def truncated(self, vocab_size: int, name: str) -> PairityTokenizer:
         return PairityTokenizer(self._tokenizer.truncate(vocab_size), name, self._threads)

@@ -204,7 +204,7 @@ def in_training(run: Run, trace: Trace | None, language: str) -> InTraining:
     compared = {name: other for name, other in costs.items() if name not in trace.set_apart}
     place = trace.languages.index(language) if language in trace.languages else None
     steps = np.flatnonzero(trace.served == place)
-    by_tenth = np.array_split(np.isin(np.arange(len(trace)), steps), TENTHS)
+    by_tenth = np.array_split(trace.served[trace.learned] == place, TENTHS)
     return InTraining(
         unit,
         cost=cost,
@@ -215,8 +215,8 @@ def in_training(run: Run, trace: Trace | None, language: str) -> InTraining:
         else None,
         measured=len(compared),
         served=len(steps),
-        merges=len(trace),
-        shared=int((trace.served < 0).sum()),
+        merges=int(trace.learned.sum()),
+        shared=int((trace.served[trace.learned] < 0).sum()),
         first=int(steps[0]) + 1 if len(steps) else None,
         last=int(steps[-1]) + 1 if len(steps) else None,
         tenths=tuple(int(part.sum()) for part in by_tenth),

@@ -2,7 +2,8 @@
 
     {"parity": 32,000 tokens, "gpt-4o": 200,019}, [8000, 32000]  ->  "parity@8000", "parity@32000", "gpt-4o"
 
-Cutting is exact, since training at a smaller size would have learned the same merges up to there.
+Cutting is exact, since training at a smaller size would have learned the same merges up to there. Not so where the
+classical part of a hybrid was a share of its size: such a tokenizer is judged as it is.
 """
 
 from __future__ import annotations
@@ -82,6 +83,12 @@ def cuts_of(
         raise PairityError(
             f"{name} cannot be cut to {sizes[0]:,} tokens: the bytes and its special tokens are "
             f"{tokenizer.smallest_size:,}. Leave that size out."
+        )
+    if tokenizer.share_of_global_merges is not None:
+        share = f"{tokenizer.share_of_global_merges:.0%}"
+        return (
+            {},
+            f"{as_it_is}the {share} that it learned as classical BPE is a share of its size. Train it at each size",
         )
     larger = [f"{size:,}" for size in sizes if size > tokenizer.vocab_size]
     try:

@@ -79,7 +79,10 @@ def race(trace: Trace) -> Race:
         gini=[float(gini(row)) if len(row) > 1 else None for row in measured],
         worst=[languages[index] for index in worst],
         worst_cost=[float(row[index]) for row, index in zip(thinned, worst, strict=True)],
-        served=stretches([languages[served] if served >= 0 else None for served in trace.served.tolist()]),
+        served=stretches(
+            [languages[served] if served >= 0 else None for served in trace.served[trace.learned].tolist()],
+            int((~trace.learned).sum()),
+        ),
         services=trace.services(),
         set_apart=[language for language in languages if language in trace.set_apart],
     )
@@ -94,12 +97,13 @@ def spread(sizes: Any) -> Any:
     return np.unique(np.concatenate([[0], nearest, [len(sizes) - 1]]))
 
 
-def stretches(served: list[str | None]) -> list[tuple[int, int, str | None, int, int]]:
+def stretches(served: list[str | None], before: int) -> list[tuple[int, int, str | None, int, int]]:
+    """Who was served how often, in STRETCHES of the merges after the first `before`."""
     edges = np.unique(np.linspace(0, len(served), min(STRETCHES, len(served)) + 1).astype(int)).tolist()
     found = []
     for start, end in pairwise(edges):
         for code, merges in sorted(
             Counter(served[start:end]).items(), key=lambda item: (item[0] is None, item[0])
         ):
-            found.append((start + 1, end, code, merges, end - start))
+            found.append((before + start + 1, before + end, code, merges, end - start))
     return found

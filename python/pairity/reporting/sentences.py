@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pairity.errors import PairityError
+from pairity.errors import PairityError, raise_unless_its_own
 from pairity.judging.protocol import TokenizerLike
 from pairity.languages import language as facts
 from pairity.text.reading import read_texts
@@ -59,9 +59,8 @@ def cut(tokenizer: TokenizerLike, text: str) -> list[Token] | str:
     """The tokens of a sentence, or what went wrong where the tokenizer fails on it."""
     try:
         ids, _ = tokenizer.encode_lines([text])
-    except (KeyboardInterrupt, SystemExit, MemoryError):
-        raise
-    except BaseException as error:  # a panic in a Rust tokenizer arrives as a BaseException
+    except BaseException as error:
+        raise_unless_its_own(error)
         return f"{type(error).__name__}: {error}"
     tokens = [int(token) for token in ids]
     return show_tokens(tokens, [tokenizer.token_bytes(token) for token in tokens])

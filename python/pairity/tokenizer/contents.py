@@ -100,8 +100,8 @@ class Contents:
         return bool(digests) and count_lines(lines, self._model.cut).digest() in digests
 
     def pretokenize(self, text: str) -> list[str]:
-        """The pieces that no token crosses."""
-        return _core.pretokenize(self.pattern, text)
+        """The pieces that no token crosses, normalised as the tokenizer does."""
+        return _core.pretokenize(self.pattern, text, nfc=self.normalize == "nfc")
 
     def id_of(self, token: str | bytes) -> int:
         """The id of a special token (by its name, a `str`) or of a token (by its bytes, or by its text)."""
@@ -123,11 +123,21 @@ class Contents:
         return self._model.unmerged()
 
     def table(self, counts: Mapping[str, Any] | None = None) -> pa.Table:
-        """One row per token: id, bytes, text (null if not whole characters), kind, and for learned ones the merge
-        that made it, the language it was learned for (null: for all together) and its count there then. With
-        `counts` (from `pairity.count`) also how often it occurs in the text of each language.
+        """One row per token: id, bytes, text (null if not whole characters), kind, and for learned ones the merge that
+        made it, the language it was learned for (null: for all together) and its count there then (null: learned
+        before this run). With `counts` (from `pairity.count`) also how often it occurs in the text of each language.
         """
         return inspection.table(self._model, counts)
+
+
+def share_of_global_merges(record: Mapping[str, Any]) -> float | None:
+    """The share of the merges that a hybrid learned for all languages together, if it was told as a share.
+
+    It is a share of that one size: cut to a smaller one, more of the tokenizer is classical BPE.
+    """
+    method = record.get("method")
+    share = method.get("global_merges") if isinstance(method, dict) else None
+    return share if isinstance(share, float) and 0 < share < 1 else None
 
 
 def dev_digests(record: Mapping[str, Any]) -> set[str]:

@@ -10,6 +10,7 @@ tok.truncate(16_000).save("small/")
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -20,12 +21,12 @@ import numpy.typing as npt
 from pairity.bpe.model import NO_ID, BpeModel
 from pairity.bpe.roles import GivenRoles
 from pairity.bpe.start import one_after_the_other
-from pairity.errors import PairityError
+from pairity.errors import PairityError, PairityWarning, quoted
 from pairity.formats import exporting, folder, merges_txt, tiktoken, tokenizer_json, transformers
 from pairity.formats.opening import open_model
 from pairity.text.pretokenizers import Pretokenization
 from pairity.threads import thread_count
-from pairity.tokenizer.contents import Contents
+from pairity.tokenizer.contents import Contents, share_of_global_merges
 from pairity.tokenizer.special_rules import SpecialChoice, SpecialRules
 from pairity.tokenizer.texts import Errors, Text, as_texts, explained, with_errors
 
@@ -234,6 +235,12 @@ class Tokenizer(Contents):
         ids = self.encode(
             text, allowed_special=allowed_special, disallowed_special=disallowed_special, errors=errors
         )
+        if shared := self._model.shared_special_ids & set(ids):
+            names = [name for name, token_id in self.special_tokens.items() if token_id in shared]
+            raise PairityError(
+                f"{quoted(names)} have one id, so where tokens start and end in this text cannot be told: leave these "
+                "special tokens out of allowed_special."
+            )
         lengths = np.fromiter((len(self.tokens[i]) for i in ids), np.int64, len(ids))
         ends = np.cumsum(lengths)
         starts = ends - lengths
@@ -284,7 +291,18 @@ class Tokenizer(Contents):
         return Tokenizer.from_model(self._model.extended(pairs, record=dict(record or {}), trace=trace))
 
     def truncate(self, vocab_size: int) -> Tokenizer:
-        """The tokenizer that training would have given at a smaller size; ids stay as they are."""
+        """The tokenizer that training would have given at a smaller size; ids stay as they are.
+
+        A hybrid whose global merges were a share of its size would have had fewer of them: that is a warning.
+        """
+        share = share_of_global_merges(self.record)
+        if share is not None and vocab_size < len(self):
+            warnings.warn(
+                f"of this tokenizer the first {share:.0%} was learned for all languages together; cut to "
+                f"{vocab_size:,} tokens, that part is larger than in one trained at this size.",
+                PairityWarning,
+                stacklevel=2,
+            )
         return Tokenizer.from_model(self._model.truncated(vocab_size))
 
     # ------------------------------------------------------------------ files and other libraries

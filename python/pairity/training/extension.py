@@ -22,7 +22,7 @@ def extension_report(
 ) -> dict[str, Any]:
     """Costs are measured by encoding the text anew with both, and every old id is compared."""
     rows: dict[str, int] = {"before": len(old), "after": len(new)}
-    if pad_to:
+    if pad_to is not None:
         rows |= {"padded_to": pad_to, "padded": padded_rows(new, pad_to)}
     before, after = old.model.uncut, new.model.uncut
     return {

@@ -188,7 +188,7 @@ def make_settings(
         vocab_size=vocab_size if add_tokens is None else start.vocab_size + add_tokens,
         num_merges=num_merges,
         pretokenization=inherit_pretokenization(start, pretokenizer, digits, normalize),
-        special_tokens=tuple(start.special_tokens),
+        special_tokens=tuple(sorted(start.special_tokens, key=start.special_tokens.__getitem__)),
         roles=start.roles,
         start=start,
         **others,

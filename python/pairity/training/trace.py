@@ -8,7 +8,8 @@ As a table it has one row per step; row 0 is the state before the first merge:
 
 Costs (tokens per line) are given at every power of two, at least every 0.1% of the merges, and at the end;
 in between they are null. `own_cost:code` is a cost in a unit of its own: tokens per line-equivalent of a language
-that has a ratio beside languages with dev text. It decides who is served, but no Gini holds it.
+that has a ratio beside languages with dev text. It decides who is served, but no Gini holds it. Merges that were there
+before the run have no language and no count.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -61,6 +62,11 @@ class Trace:
 
     def __len__(self) -> int:
         return len(self.served)
+
+    @property
+    def learned(self) -> npt.NDArray[np.bool_]:
+        """Of each merge whether this run learned it; others were there before it."""
+        return self.count > 0
 
     def services(self) -> dict[str, int]:
         """How many merges served each language."""
@@ -142,7 +148,7 @@ class Trace:
             "language": after_start(pa.DictionaryArray.from_arrays(served, names).cast(pa.string())),
             "left": after_start(pa.array(self.left, pa.binary())),
             "right": after_start(pa.array(self.right, pa.binary())),
-            "count": after_start(pa.array(self.count.astype(np.int64))),
+            "count": after_start(pa.array(self.count.astype(np.int64), mask=~self.learned)),
             "vocab_size": pa.array(self.vocab_size),
         }
         for index, language in enumerate(self.languages):
@@ -175,7 +181,7 @@ class Trace:
             left=steps["left"].to_pylist(),
             right=steps["right"].to_pylist(),
             served=np.array([index.get(name, -1) for name in steps["language"].to_pylist()], dtype=np.int32),
-            count=steps["count"].to_numpy().astype(np.uint64),
+            count=steps["count"].fill_null(0).to_numpy().astype(np.uint64),
             vocab_size=table["vocab_size"].to_numpy(),
             sampled=sampled,
             costs=costs[sampled],

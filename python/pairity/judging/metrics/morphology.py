@@ -127,7 +127,7 @@ def resampled(score: MorphScore, bootstrap: Bootstrap, stream: int) -> list[Morp
 def word_pieces(word: str, ids: Sequence[int], tokenizer: TokenizerLike) -> list[bytes]:
     """The tokens of a word as bytes that join to the word; empty where they do not.
 
-    The space that SentencePiece puts before a word is no part of it; a tokenizer that changes letters (lower
+    The space that SentencePiece puts before a word is not part of it; a tokenizer that changes letters (lower
     case) is aligned by characters where their number stays the same.
     """
     pieces = [tokenizer.token_bytes(token) for token in ids]
