@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from pairity import _core
 from pairity.bpe.model import BpeModel
 from pairity.bpe.roles import GivenRoles
 from pairity.errors import PairityError, PairityWarning, listed
@@ -19,7 +18,7 @@ from pairity.files.places import check_file, check_folder
 from pairity.files.writing import write_files, write_folder
 from pairity.formats import gguf, llama_cpp, merges_txt, tiktoken, tokenizer_json, transformers
 from pairity.formats.json_files import as_json
-from pairity.text.pretokenizers import Pretokenization
+from pairity.text.pretokenizers import PRESETS, TIKTOKEN_GPT2, Pretokenization
 
 FORMATS = ("hf", "transformers", "tiktoken", "merges", "gguf")
 HOLDS = {"hf": ("add_bos", "add_eos"), "tiktoken": (), "merges": ()}
@@ -128,12 +127,11 @@ def unsaid(to: str, model: BpeModel) -> list[str]:
 
 def unsaid_of_cut(cut: Pretokenization) -> list[str]:
     """Whoever reads GPT-2's two files cuts text as GPT-2 does."""
-    if cut.normalize:
-        return [f"the normalization {cut.normalize}", *unsaid_of_cut(replace(cut, normalize=None))]
-    is_gpt2 = cut.pattern in (_core.PATTERNS["gpt2"][0], _core.TIKTOKEN_GPT2)
-    return (
-        [] if is_gpt2 else [f"the pre-tokenizer {cut.name!r} (readers cut by GPT-2's, which gives other ids)"]
-    )
+    found = [f"the normalization {cut.normalize}"] if cut.normalize else []
+    if cut.pattern not in (PRESETS["gpt2"], TIKTOKEN_GPT2):
+        name = replace(cut, normalize=None).name
+        found.append(f"the pre-tokenizer {name!r} (readers cut by GPT-2's, which gives other ids)")
+    return found
 
 
 def check_allowed(to: str, allow_different: bool) -> None:

@@ -8,11 +8,10 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from pairity import _core
 from pairity.errors import PairityError
 from pairity.formats.json_files import of_type
 from pairity.formats.oniguruma import for_oniguruma, from_oniguruma
-from pairity.text.pretokenizers import THEN, is_preset
+from pairity.text.pretokenizers import PRESETS, THEN, is_preset
 
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 
@@ -47,7 +46,7 @@ def read(pre_tokenizer: dict[str, Any] | None) -> str | None:
             "ByteLevel with add_prefix_space puts a space before every text, so text would not come back."
         )
     if steps[-1].get("use_regex", True):
-        patterns.append(str(_core.PATTERNS["gpt2"][0]))
+        patterns.append(str(PRESETS["gpt2"]))
     return THEN.join(patterns) if patterns else None
 
 

@@ -7,7 +7,7 @@ if it has as many ranks as the published one: a file of another size is somebody
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pairity.text.pretokenizers import CL100K, TIKTOKEN_GPT2, pattern_of
+from pairity.text.pretokenizers import CL100K, PRESETS, TIKTOKEN_GPT2, pattern_of
 
 END_OF_TEXT = "<|endoftext|>"
 END_OF_PROMPT = "<|endofprompt|>"
@@ -87,8 +87,7 @@ TEKKEN = [
 ]
 """Of a tekken.json that does not list them."""
 
-GPT4O = str(pattern_of("gpt4o"))
-GPT2 = str(pattern_of("gpt2"))
+GPT4O, GPT2 = (str(PRESETS[name]) for name in ("gpt4o", "gpt2"))
 
 PUBLISHED = {
     "o200k_harmony": Published(GPT4O, 199_998, HARMONY),
@@ -107,7 +106,7 @@ PUBLISHED = {
     "p50k": Published(TIKTOKEN_GPT2, 50_280, {END_OF_TEXT: 50_256}),
     "r50k": Published(TIKTOKEN_GPT2, 50_256, {END_OF_TEXT: 50_256}),
     "gpt2": Published(TIKTOKEN_GPT2, 50_256, {END_OF_TEXT: 50_256}),
-    "llama3": Published(str(pattern_of("gpt4")), 128_000, from_id(128_000, LLAMA3)),
+    "llama3": Published(str(PRESETS["gpt4"]), 128_000, from_id(128_000, LLAMA3)),
     "llama4": Published(GPT4O, 200_000, from_id(200_000, LLAMA4)),
     "qwen": Published(str(pattern_of("gpt4", digits=True)), 151_643, from_id(151_643, QWEN)),
     # Of Whisper. Its special tokens differ from model to model, so the file alone cannot say them.

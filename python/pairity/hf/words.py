@@ -22,7 +22,7 @@ from pairity.counts.values import weighted
 from pairity.errors import PairityError
 from pairity.progress import Progress
 from pairity.text.parallel import check_parallel
-from pairity.text.pretokenizers import is_preset
+from pairity.text.pretokenizers import PRESETS, is_preset
 from pairity.training.engine import Columns, Steps
 
 TextStream = Iterable[str | Iterable[str]]
@@ -226,7 +226,7 @@ def known_pattern(steps: Sequence[Mapping[str, Any]]) -> tuple[str | None, bool]
     """The pattern that does all that the pre-tokenizer does, if there is one; and whether a space goes first."""
     match steps:
         case [{"type": "ByteLevel", "use_regex": True, "add_prefix_space": bool(prefix)}]:
-            return _core.PATTERNS["gpt2"][0], prefix
+            return PRESETS["gpt2"], prefix
         case [
             {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False},
             {"type": "ByteLevel", "use_regex": False, "add_prefix_space": False},
