@@ -2,6 +2,7 @@
 
 import base64
 import itertools
+import json
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from tokenizers import (
 )
 
 from pairity.judging.protocol import TokenizerLike
+from small_tokenizers import small
 
 LINES = ["Hello, world! Hello again.", "", "Straße mit 漢字 und 😀", "ab ab ab 12345", "  two  spaces "]
 
@@ -76,3 +78,18 @@ def rows(tokenizer: TokenizerLike, lines: list[str]) -> list[list[int]]:
 
 def joined_bytes(tokenizer: TokenizerLike, row: list[int]) -> bytes:
     return b"".join(tokenizer.token_bytes(token) or b"?" for token in row)
+
+
+class Pretended:
+    """Looks like a tokenizers.Tokenizer that has these contents."""
+
+    def __init__(self, contents: dict) -> None:
+        self.contents = contents
+
+    def to_str(self) -> str:
+        return json.dumps(self.contents)
+
+
+def contents_of_small() -> dict:
+    """The tokenizer.json of a small one of ours."""
+    return json.loads(small().to_huggingface().to_str())

@@ -6,6 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 from hypothesis import strategies as st
 
 import pairity
@@ -14,7 +15,9 @@ from pairity.text.pretokenizers import PRESETS, pattern_of
 from pairity.tokenizer.tokenizer import Tokenizer
 
 SAMPLE = Path(pairity.__file__).parent / "sample" / "dev"
-SPECIALS = ("<|endoftext|>", "<pad>", "<|user|>")
+END = "<|endoftext|>"
+SPECIALS = (END, "<pad>", "<|user|>")
+BYTES = {byte: bytes([byte]) for byte in range(256)}
 
 KINDS = [(name, digits) for name in PRESETS for digits in (False, True)]
 """Every preset, with its numbers together and apart."""
@@ -52,6 +55,13 @@ def small(
     return Tokenizer.from_merges(
         trained_merges(pattern, merges), pattern=pattern, normalize=normalize, special_tokens=special_tokens
     )
+
+
+def odd_trace(tok: Tokenizer) -> pa.Table:
+    """Every other merge served English."""
+    rows = len(tok.merges) + 1
+    language = [None, *("eng" if i % 2 else None for i in range(1, rows))]
+    return pa.table({"step": range(rows), "language": language, "count": [None, *range(1, rows)]})
 
 
 def sample_lines() -> list[str]:

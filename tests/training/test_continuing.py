@@ -14,9 +14,8 @@ from pairity.errors import PairityError, PairityWarning
 from pairity.training.policy import Classical, Parity
 from pairity.training.settings import digest_of_table, make_settings
 from peer_tokenizers import byte_level, unigram, wordpiece, write_ranks
-from small_tokenizers import sample_lines, small
+from small_tokenizers import BYTES, sample_lines, small
 
-BYTES = {byte: bytes([byte]) for byte in range(256)}
 LATER = {256: b"abc", 257: b"bc", 258: b"ab", 259: b"xyz", 260: b" abc"}
 """`abc` is made of `a` and `bc`, whose rank is higher; nothing makes `xyz`."""
 RANKS = [(97, 257, 256), (98, 99, 257), (97, 98, 258), (32, 256, 260)]
