@@ -8,12 +8,9 @@ The record is docs/results/bench.json; the tables of the pages and docs/speed.sv
 """
 
 import argparse
-import contextlib
-import importlib.metadata
 import json
 import math
 import os
-import platform
 import shutil
 import statistics
 import subprocess
@@ -25,8 +22,9 @@ from pathlib import Path
 from typing import Any
 
 import texts
-from figure import draw
-from report import print_tables, speed_table, suite_tables
+from machine import installed, machine, stolen
+from record import fill_pages, write
+from report import print_tables
 
 from pairity.text.pretokenizers import pattern_of
 
@@ -276,41 +274,6 @@ def say(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
-def machine() -> dict[str, Any]:
-    """What a reader must know to judge the numbers."""
-    model = platform.processor() or platform.machine()
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                model = line.partition(":")[2].strip()
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return {
-        "cpu": model,
-        "cores": cores,
-        "memory_gb": round(memory / 2**30, 1),
-        "os": f"{platform.system()} {platform.release().partition('-')[0]} {platform.machine()}",
-        "python": platform.python_version(),
-    }
-
-
-def stolen() -> tuple[int, int]:
-    """Processor time so far that other guests of the same host took, and all of it (Linux)."""
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        times = [int(time) for time in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
-        return times[7], sum(times)
-    return 0, 0
-
-
-def installed() -> dict[str, str]:
-    """Program -> version, of those that are here."""
-    found = {}
-    for program in ("pairity", *PEERS):
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            found[program] = importlib.metadata.version(program)
-    return found
-
-
 def command(options: argparse.Namespace, default: argparse.Namespace) -> str:
     """The command to run again, without the paths of this machine."""
     parts = ["python benches/bench.py"]
@@ -371,33 +334,9 @@ def choose_texts(options: argparse.Namespace, folder: Path) -> texts.Texts:
     return texts.real(data, options.languages, options.lines, folder / "real")
 
 
-def write(record: dict[str, Any], root: Path) -> None:
-    """The record, the tables made from it, and the figure."""
-    results = root / "docs" / "results"
-    results.mkdir(parents=True, exist_ok=True)
-    (results / "bench.json").write_text(
-        json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-    )
-    for old in results.glob("bench-*.json"):
-        old.unlink()
-    tables = suite_tables(record) | {"speed": speed_table(record)}
-    for name, table in tables.items():
-        if table["rows"]:
-            text = json.dumps(table, indent=1, ensure_ascii=False) + "\n"
-            (results / f"{name}.json").write_text(text, encoding="utf-8")
-    (root / "docs" / "speed.svg").write_text(draw(record), encoding="utf-8")
-
-
-def fill_pages(root: Path) -> None:
-    for page in ("README.md", "docs/benchmarks.md"):
-        if not (root / page).exists():
-            shutil.copy(ROOT / page, root / page)
-    subprocess.run([sys.executable, str(ROOT / "docs" / "tables.py"), "--root", str(root)], check=True)
-
-
 def main(arguments: list[str] | None = None) -> int:
     options, made_by = parse(arguments)
-    here, versions = machine(), installed()
+    here, versions = machine(), installed(PEERS)
     record_file = options.root / "docs" / "results" / "bench.json"
     record: dict[str, Any] = json.loads(record_file.read_text()) if record_file.exists() else {}
     if record.get("machine") != here:

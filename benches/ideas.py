@@ -19,7 +19,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import ROOT, machine, say
+from bench import ROOT, say
+from machine import machine
 
 from pairity.languages import LANGUAGES_30
 

@@ -3,7 +3,8 @@
 The job says what to do; its answer, seconds, user seconds and peak memory go to the file that it names. What
 is measured stands in `with measured()`: imports, and loading what a job is given in memory, come before it. A
 peer's process imports pairity only after its work was measured: else our imports would count
-as its time and its memory.
+as its time and its memory. Longer than other files: a process loads this one alone, and what each program does is
+meant to be compared side by side.
 """
 
 import gzip

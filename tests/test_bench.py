@@ -13,6 +13,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 BENCHES = ROOT / "benches"
+MODULES = ("report", "figure", "texts", "machine", "record", "bench", "guard", "ideas")
+"""In the order in which they import each other."""
 
 
 def load(name: str) -> ModuleType:
@@ -28,8 +30,8 @@ def load(name: str) -> ModuleType:
 @pytest.fixture
 def modules() -> Any:
     before = dict(sys.modules)
-    yield {name: load(name) for name in ("report", "figure", "texts", "bench", "guard", "ideas")}
-    for name in ("report", "figure", "texts", "bench", "guard", "ideas"):
+    yield {name: load(name) for name in MODULES}
+    for name in MODULES:
         sys.modules.pop(name)
         if name in before:
             sys.modules[name] = before[name]
