@@ -1,5 +1,6 @@
 """A checkpoint: what was saved comes back, and what is not that is refused."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -57,3 +58,32 @@ def test_a_damaged_checkpoint_is_refused(tmp_path: Path) -> None:
     path.mkdir()
     with pytest.raises(PairityError, match=r"cannot read .*: Is a directory"):
         checkpoint.load()
+
+
+def test_the_interval_grows_with_the_run_and_with_what_a_save_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr("pairity.training.checkpoint.time.monotonic", lambda: now)
+    saves: list[float] = []
+    taking = 0.0
+
+    def write(*_: object) -> None:
+        nonlocal now
+        saves.append(now - 100)
+        now += taking
+
+    monkeypatch.setattr("pairity.training.checkpoint.write_file", write)
+    checkpoint = Checkpoint(tmp_path / "c.parquet", "abc")
+    for _ in range(3600):
+        now += 1
+        checkpoint.hear(STEPS, [])
+    assert saves[:3] == [5, 10, 15]
+    assert all(later - earlier <= max(5, later / 50 + 1) for earlier, later in pairwise(saves))
+    assert 50 <= saves[-1] - saves[-2] <= 75
+    taking = 10.0
+    before = len(saves)
+    for _ in range(1000):
+        now += 1
+        checkpoint.hear(STEPS, [])
+    assert saves[before + 1] - saves[before] >= 500

@@ -1,4 +1,4 @@
-"""What a run keeps of its merges: every minute, and when it is interrupted; no disk is full enough to end it."""
+"""What a run keeps of its merges: now and then, and when it is interrupted; no disk is full enough to end it."""
 
 import numpy as np
 import pytest
@@ -21,11 +21,18 @@ def saved(keeper):
     return None if found is None else len(found[0])
 
 
-def test_merges_go_to_disk_once_a_minute_and_when_asked(tmp_path, monkeypatch):
+def test_merges_go_to_disk_now_and_then_and_when_asked(tmp_path, monkeypatch):
     clock = [0.0]
     monkeypatch.setattr(module.time, "monotonic", lambda: clock[0])
     keeper = Checkpoint(tmp_path / "c.parquet", "run")
-    for clock[0], number, on_disk in ((1, 0, None), (30, 3, None), (61, 5, 5), (90, 7, 5), (122, 9, 9)):
+    for clock[0], number, on_disk in (
+        (1, 0, None),
+        (4, 3, None),
+        (6, 5, 5),
+        (9, 7, 5),
+        (1000, 9, 9),
+        (1019, 10, 9),
+    ):
         keeper.hear(steps(number), [])
         assert saved(keeper) == on_disk, f"after {clock[0]} seconds"
     keeper.hear(steps(11), [])
