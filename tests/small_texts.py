@@ -1,7 +1,9 @@
 """A few texts, and how they are packed into files."""
 
+import bz2
 import gzip
 import json
+import lzma
 from collections.abc import Callable
 
 import zstandard
@@ -19,6 +21,8 @@ PACK: dict[str, Callable[[bytes], bytes]] = {
     "": lambda data: data,
     ".gz": gzip.compress,
     ".zst": zstandard.ZstdCompressor().compress,
+    ".xz": lzma.compress,
+    ".bz2": bz2.compress,
 }
 
 

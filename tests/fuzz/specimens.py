@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import bz2
 import gzip
 import json
+import lzma
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -90,6 +92,7 @@ def make(folder: Path) -> list[Specimen]:
     pq.write_table(pa.Table.from_pylist(rows), folder / "text.parquet", write_page_checksum=True)
     plain = "\n".join(TEXT).encode()
     jsonl = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows).encode()
+    table = b"number,text\n" + b"\n".join(b'%d,"%s"' % (n, text.encode()) for n, text in enumerate(TEXT))
     morph = "wordform,stem,lemma,preceding_part,following_part,unique,word_freq\nlighted,light,light,,ed,True,0.5\n"
     foreign = {"tokenizer.json": (folder / "tokenizer" / "tokenizer.json").read_bytes()}
     merges = files_in(folder / "tokenizer", "merges.txt", "vocab.json")
@@ -163,7 +166,10 @@ def make(folder: Path) -> list[Specimen]:
                 "eng_Latn.txt": plain,
                 "eng_Latn.txt.gz": gzip.compress(plain, mtime=0),
                 "eng_Latn.txt.zst": zstandard.ZstdCompressor().compress(plain),
+                "eng_Latn.txt.xz": lzma.compress(plain),
                 "eng_Latn.jsonl": jsonl,
+                "eng_Latn.csv": table,
+                "eng_Latn.tsv.bz2": bz2.compress(b"text\n" + plain),
                 "eng_Latn.parquet": (folder / "text.parquet").read_bytes(),
             }.items()
         ),

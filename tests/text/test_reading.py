@@ -1,6 +1,7 @@
 """Reading text: every format and compression gives the same texts, and every broken file is named."""
 
 import gzip
+import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -81,6 +82,28 @@ def test_another_text_column(tmp_path: Path) -> None:
     assert reading.read_texts(tmp_path, text_column="body") == {"a": ["x y"], "b": ["x y"]}
     counts = count({"a": tmp_path / "a.jsonl", "c": [{"body": "x y"}]}, text_column="body")
     assert counts["a"] == counts["c"]
+
+
+def test_a_field_inside_another(tmp_path: Path) -> None:
+    records = [{"id": n, "message": {"by": "x", "parts": {"text": text}}} for n, text in enumerate(TEXTS)]
+    lines = [json.dumps(record).encode() for record in records]
+    (tmp_path / "eng_Latn.jsonl").write_bytes(b"\n".join(lines))
+    (tmp_path / "deu_Latn.jsonl").write_bytes(b"\n\n".join(lines))  # the slow way
+    pq.write_table(pa.Table.from_pylist(records), tmp_path / "fra_Latn.parquet")
+    expected = dict.fromkeys(("deu_Latn", "eng_Latn", "fra_Latn"), TEXTS)
+    assert reading.read_texts(tmp_path, text_column="message.parts.text") == expected
+    assert reading.read_texts({"ita_Latn": records}, text_column="message.parts.text") == {"ita_Latn": TEXTS}
+    for wrong in ("message.text", "message.parts.text.x", "parts.text"):
+        for name in expected:
+            source = next(tmp_path.glob(f"{name}.*"))
+            refused(source, f"no column '{wrong}'", "id, message", text_column=wrong)
+
+
+def test_a_name_with_a_dot_is_a_name_first(tmp_path: Path) -> None:
+    (tmp_path / "eng_Latn.jsonl").write_text('{"a.b": "name", "a": {"b": "path"}}\n{"a.b": "again"}\n')
+    (tmp_path / "deu_Latn.jsonl").write_text('{"a.b": "name"}\n{"a": {"b": "path"}}\n')
+    found = reading.read_texts(tmp_path, text_column="a.b")
+    assert found == {"deu_Latn": ["name", "path"], "eng_Latn": ["name", "again"]}
 
 
 def test_json_lines_that_only_the_slow_parser_takes(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def test_hidden_names_are_passed_over_and_documentation_is_noted(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    "name", ["tel_Telu.csv", "tel_Telu.txt.bz2", "tel_Telu", "tel_Telu.parquet.gz", "x.json"]
+    "name", ["tel_Telu.docx", "tel_Telu.txt.lz4", "tel_Telu", "tel_Telu.parquet.gz", "x.json"]
 )
 def test_other_files_in_a_folder_are_an_error(tmp_path: Path, name: str) -> None:
     write(tmp_path / "eng_Latn.txt")

@@ -220,7 +220,7 @@ def cutting(function: Function) -> Function:
             "--text-column",
             default="text",
             show_default=True,
-            help="Field of .jsonl files and column of .parquet files that holds the text.",
+            help="Field or column that holds the text (message.text); its number in a .csv or .tsv without names.",
         ),
         click.option("--normalize", type=click.Choice(["nfc"]), help="Unicode normalization. Default: none."),
         click.option("--single-digits", is_flag=True, help="Make every digit a pre-token of its own."),

@@ -1,11 +1,12 @@
 """Files and iterables as blocks: whole lines or records, a few megabytes at a time.
 
-.txt holds one text per line; .jsonl and .parquet one text per record, in the column `text_column`. All but
-Parquet may be gzip or zstd files. Memory stays at a few blocks, whatever the size of the corpus.
+.txt holds one text per line; the others one text per record, in the column `text_column`. All but Parquet may be
+compressed. Memory stays at a few blocks, whatever the size of the corpus.
 """
 
 from __future__ import annotations
 
+import lzma
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +18,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pairity.errors import PairityError
-from pairity.text import jsonl
-from pairity.text.columns import COLUMN_FIX, refuse_column, to_utf8
+from pairity.text import delimited, jsonl
+from pairity.text.columns import COLUMN_FIX, refuse_column, refuse_double, to_utf8, value_in
 from pairity.text.inputs import PARQUET_DAMAGE, TextFile, TextInput, refuse_broken
 
 # Large enough that taking a block costs nothing beside counting it, small enough that Ctrl-C, which waits for
@@ -46,29 +47,52 @@ class Block:
 
 
 def file_blocks(file: TextFile, text_column: str) -> Iterator[tuple[int, Block]]:
-    return parquet_blocks(file, text_column) if file.kind == "parquet" else line_blocks(file)
+    if file.kind == "parquet":
+        return parquet_blocks(file, text_column)
+    if file.codec and not file.size and not file.once:
+        refuse_broken(file.path, file.codec, EOFError("it has no bytes"))
+    return delimited_blocks(file, text_column) if file.kind in ("csv", "tsv") else line_blocks(file)
+
+
+STREAM_DAMAGE = (OSError, EOFError, lzma.LZMAError, pa.ArrowException)
+"""What reading a damaged file may raise, compressed or not."""
 
 
 def line_blocks(file: TextFile) -> Iterator[tuple[int, Block]]:
     """Whole lines of a text file, about BLOCK_BYTES at a time (more where a line is longer)."""
-    if file.codec and not file.size and not file.once:
-        refuse_broken(file.path, file.codec, EOFError("it has no bytes"))
     line = 0
     try:
         with open_raw(file) as raw:
-            if file.codec:
-                parts = streamed_lines(pa.CompressedInputStream(raw, file.codec))
-            else:
-                parts = streamed_lines(raw) if file.once else plain_lines(raw)
-            for part in parts:
+            whole = file.codec is None and not file.once
+            for part in plain_lines(raw) if whole else streamed_lines(decompressed(raw, file.codec)):
                 lines = part if line else without_mark(part, file.path)
                 if lines:
                     yield 0 if file.once else raw.tell(), Block(str(file.path), "line", line, lines)
                 # Lines are short, so `bytes.count` would take longer, and hold the GIL.
                 line += int(np.count_nonzero(np.frombuffer(lines, np.uint8) == ord("\n")))
-    except (OSError, pa.ArrowException) as error:
+    except STREAM_DAMAGE as error:
         ended = f", near line {line + 1}" if file.codec else ""
         refuse_broken(file.path, file.codec or "text", error, ended)
+
+
+def delimited_blocks(file: TextFile, text_column: str) -> Iterator[tuple[int, Block]]:
+    row = 0
+    try:
+        with open_raw(file) as raw:
+            kind: Literal["csv", "tsv"] = "csv" if file.kind == "csv" else "tsv"
+            stream = decompressed(raw, file.codec)
+            for texts in delimited.batches(stream, kind, text_column, str(file.path)):
+                yield 0 if file.once else raw.tell(), Block(str(file.path), "row", row, texts=texts)
+                row += len(texts)
+    except STREAM_DAMAGE as error:
+        broken = file.kind if "CSV" in str(error) else file.codec or file.kind
+        refuse_broken(file.path, broken, error, f", near row {row + 1}")
+
+
+def decompressed(raw: pa.NativeFile, codec: str | None) -> Any:
+    if codec == "xz":  # Arrow has no reader for it
+        return lzma.LZMAFile(raw)
+    return raw if codec is None else pa.CompressedInputStream(raw, codec)
 
 
 def open_raw(file: TextFile) -> pa.NativeFile:
@@ -95,7 +119,7 @@ def plain_lines(raw: pa.NativeFile) -> Iterator[bytes]:
         start = end
 
 
-def streamed_lines(stream: pa.NativeFile) -> Iterator[bytes]:
+def streamed_lines(stream: Any) -> Iterator[bytes]:
     pieces: list[bytes] = []  # of a line not yet ended
     while data := stream.read(BLOCK_BYTES):
         if cut := data.rfind(b"\n") + 1:
@@ -111,6 +135,8 @@ def without_mark(data: bytes, path: Path) -> bytes:
     for magic, what, fix in (
         (b"\x1f\x8b", "gzip data", "name it .gz"),
         (b"\x28\xb5\x2f\xfd", "zstd data", "name it .zst"),
+        (b"\xfd7zXZ\x00", "xz data", "name it .xz"),
+        (b"BZh91AY&SY", "bzip2 data", "name it .bz2"),
         (b"\xff\xfe", "UTF-16 text", "convert it to UTF-8"),
         (b"\xfe\xff", "UTF-16 text", "convert it to UTF-8"),
     ):
@@ -139,14 +165,9 @@ def parquet_blocks(file: TextFile, text_column: str) -> Iterator[tuple[int, Bloc
         # Without checksums, which not every writer makes, damage inside a page may pass for other text.
         with pq.ParquetFile(file.path, page_checksum_verification=True) as parquet:
             schema = parquet.schema_arrow
-            if text_column not in schema.names:
-                refuse_column(str(file.path), text_column, schema.names)
-            if schema.names.count(text_column) > 1:
-                raise PairityError(
-                    f"{file.path}: there are {schema.names.count(text_column)} columns {text_column!r}. "
-                    "Rename all but one."
-                )
-            kind = schema.field(text_column).type
+            refuse_double(str(file.path), text_column, schema.names)
+            inner = [] if text_column in schema.names else text_column.split(".")[1:]
+            kind = type_at(schema, text_column, str(file.path))
             if pa.types.is_dictionary(kind):
                 kind = kind.value_type
             if not any(is_kind(kind) for is_kind in TEXT_TYPES):
@@ -157,7 +178,7 @@ def parquet_blocks(file: TextFile, text_column: str) -> Iterator[tuple[int, Bloc
             for batch in parquet.iter_batches(
                 rows_per_block(parquet), columns=[text_column], use_threads=False
             ):
-                column = batch.column(0)
+                column = pc.struct_field(batch.column(0), inner) if inner else batch.column(0)
                 if pa.types.is_dictionary(column.type):
                     column = column.dictionary_decode()
                 if column.null_count:
@@ -172,6 +193,20 @@ def parquet_blocks(file: TextFile, text_column: str) -> Iterator[tuple[int, Bloc
         raise
     except PARQUET_DAMAGE as error:
         refuse_broken(file.path, "Parquet", error, f", near row {row + 1}")
+
+
+def type_at(schema: pa.Schema, text_column: str, where: str) -> pa.DataType:
+    """Of a column, or of a field inside one: "message.text"."""
+    if text_column in schema.names:
+        return schema.field(text_column).type
+    fields: Any = schema
+    for name in text_column.split("."):
+        names = [field.name for field in fields]
+        if names.count(name) != 1:
+            refuse_column(where, text_column, schema.names)
+        found = fields.field(names.index(name)).type
+        fields = found if pa.types.is_struct(found) else pa.struct([])
+    return found
 
 
 def rows_per_block(parquet: Any) -> int:
@@ -216,9 +251,7 @@ def iterable_blocks(language: str, lines: Iterable[object], text_column: str) ->
 def item_bytes(item: object, place: str, text_column: str) -> bytes:
     """One line as bytes without its line end, so that an open file may be given as well as a list."""
     if isinstance(item, Mapping):
-        if text_column not in item:
-            refuse_column(place, text_column, map(str, item))
-        item = item[text_column]
+        item = value_in(item, text_column, place)
     if isinstance(item, str):
         item = to_utf8(item)
     if not isinstance(item, bytes):

@@ -1,7 +1,7 @@
 """What records of every format share: a column with the text, text as bytes, and what becomes of broken text."""
 
-from collections.abc import Iterable
-from typing import NoReturn
+from collections.abc import Iterable, Mapping
+from typing import Any, NoReturn
 
 from pairity.errors import PairityError
 
@@ -10,6 +10,24 @@ COLUMN_FIX = "Name the column that holds the text with text_column (--text-colum
 
 def refuse_column(where: str, text_column: str, columns: Iterable[str]) -> NoReturn:
     raise PairityError(f"{where}: no column {text_column!r}; there are: {', '.join(columns)}. {COLUMN_FIX}")
+
+
+def value_in(record: Mapping[str, Any], text_column: str, where: str) -> Any:
+    """What a record has under a name, or under a path: {"message": {"text": "hi"}}, "message.text" -> "hi" """
+    if text_column in record:
+        return record[text_column]
+    found: Any = record
+    for name in text_column.split("."):
+        if not isinstance(found, Mapping) or name not in found:
+            refuse_column(where, text_column, map(str, record))
+        found = found[name]
+    return found
+
+
+def refuse_double(where: str, text_column: str, columns: Iterable[str]) -> None:
+    """Two columns of one name are refused."""
+    if (number := list(columns).count(text_column)) > 1:
+        raise PairityError(f"{where}: there are {number} columns {text_column!r}. Rename all but one.")
 
 
 def check_errors(errors: str) -> None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from pairity.errors import PairityError
 
-Kind = Literal["txt", "jsonl", "parquet"]
+Kind = Literal["txt", "jsonl", "csv", "tsv", "parquet"]
 
 COUNTS_COLUMNS = ("language", "pretoken", "count")
 """The columns of counts, in a file or in a table."""

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.json
 
 from pairity.errors import PairityError
-from pairity.text.columns import COLUMN_FIX, refuse_column, to_utf8
+from pairity.text.columns import COLUMN_FIX, to_utf8, value_in
 
 
 def texts(lines: bytes, text_column: str, place: Callable[[int], str]) -> tuple[Any, list[int] | None]:
@@ -32,18 +33,25 @@ def texts(lines: bytes, text_column: str, place: Callable[[int], str]) -> tuple[
 
 def texts_at_once(lines: bytes, text_column: str) -> Any | None:
     """The texts by Arrow's parser, which does not hold the GIL; None where the slow parser must look."""
+    first, *inner = text_column.split(".")
+    kind = pa.large_string()
+    for name in reversed(inner):
+        kind = pa.struct([(name, kind)])
+    wanted = {text_column: pa.large_string()} | {first: kind}
     try:
         table = pyarrow.json.read_json(
             pa.BufferReader(lines),
             read_options=pyarrow.json.ReadOptions(use_threads=False, block_size=len(lines) + 1),
             parse_options=pyarrow.json.ParseOptions(
-                explicit_schema=pa.schema([(text_column, pa.large_string())]),
+                explicit_schema=pa.schema(list(wanted.items())),
                 unexpected_field_behavior="ignore",
             ),
         )
     except (pa.ArrowException, OverflowError):
         return None
     texts = table.column(text_column).combine_chunks()
+    if inner and texts.null_count == len(texts):  # no such name, so it is a path
+        texts = pc.struct_field(table.column(first).combine_chunks(), inner)
     # Arrow does not insist on one record a line. As `}{` is nowhere valid inside JSON, lines that all begin
     # with `{` and end with `}` cut no record in two, and then as many records as lines means one on each.
     lines = lines.removesuffix(b"\n")
@@ -68,9 +76,7 @@ def text_in(line: bytes, place: str, text_column: str) -> bytes:
         raise PairityError(
             f'{place}: not a JSON object such as {{"{text_column}": "..."}}, but {type_of(record)}.'
         )
-    if text_column not in record:
-        refuse_column(place, text_column, record)
-    text = record[text_column]
+    text = value_in(record, text_column, place)
     if not isinstance(text, str):
         raise PairityError(f"{place}: {text_column!r} is {type_of(text)}, not a string. {COLUMN_FIX}")
     return to_utf8(text)

@@ -16,9 +16,15 @@ import pyarrow.parquet as pq
 from pairity.errors import PairityError
 from pairity.text.inputs import COUNTS_COLUMNS, PARQUET_DAMAGE, Kind, TextFile, refuse_broken
 
-KINDS: dict[str, Kind] = {".txt": "txt", ".jsonl": "jsonl", ".parquet": "parquet"}
-CODECS = {".gz": "gzip", ".zst": "zstd"}
-READABLE = ".txt, .jsonl (plain, .gz or .zst) or .parquet"
+KINDS: dict[str, Kind] = {
+    ".txt": "txt",
+    ".jsonl": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+}
+CODECS = {".gz": "gzip", ".zst": "zstd", ".xz": "xz", ".bz2": "bz2"}
+READABLE = ".txt, .jsonl, .csv, .tsv (plain, .gz, .zst, .xz or .bz2) or .parquet"
 DOCUMENTATION = ("README", "LICENSE", "LICENCE", "NOTICE", "COPYING", "CITATION", "CHANGELOG")
 OPEN_FILES = ("/dev", "/dev/fd", "/proc/self/fd")
 """Where the system lists what this process has open: such names have no suffix."""

@@ -16,7 +16,7 @@ files may share languages, and only giving the same file twice is an error.
 
 A folder may hold more than text: names that begin with `.` or `_` are skipped, as Parquet readers do;
 documentation (`*.md`, README, LICENSE and the like) is not read, and a note says so; anything else is an
-error, so that `tel_Telu.csv` is never silently left out.
+error, so that `tel_Telu.docx` is never silently left out.
 """
 
 from __future__ import annotations
