@@ -17,7 +17,7 @@ from pairity.threads import thread_count
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.checkpoint import Checkpoint, fingerprint
 from pairity.training.checks import check_checkpoint
-from pairity.training.engine import Steps, learn
+from pairity.training.engine import Learned, Steps, learn
 from pairity.training.extension import extension_report
 from pairity.training.policy import Parity, Policy
 from pairity.training.record import record_of
@@ -97,29 +97,7 @@ def train(
         for warning in texts.warnings:
             warnings.warn(warning, PairityWarning, stacklevel=2)
         keeper = None if checkpoint is None else keep(Path(checkpoint), settings, texts)
-        saved = keeper.load() if keeper and resume else None
-        known, exhausted = saved or (settings.remade, [])
-        show.stage("learning merges", unit="merges", total=settings.budget)
-        try:
-            learned = learn(
-                texts.for_engine(),
-                **settings.for_engine(),
-                threads=threads,
-                known=known,
-                known_exhausted=exhausted,
-                tick=lambda done, served: show.at(settings.share(done), texts.name(served)),
-                checkpoint=keeper.hear if keeper else None,
-            )
-        except KeyboardInterrupt:
-            if keeper:
-                keeper.save_newest()
-            raise
-        show.at(settings.share(len(learned.steps)))
-    if keeper:  # until the tokenizer is saved, this is all there is of it
-        keeper.hear(learned.steps, learned.exhausted)
-        keeper.save_newest()
-    if settings.as_encoded:
-        learned = learned.after(settings.known)
+        learned = learn_merges(settings, texts, keeper, resume=resume, threads=threads, show=show)
     trace = trace_of(
         learned,
         texts.measures,
@@ -136,6 +114,34 @@ def train(
         record |= {"extension": extension_report(settings.start, made, texts.measures, pad_to, threads)}
         made = Tokenizer.from_model(replace(made.model, record=record))
     return made
+
+
+def learn_merges(
+    settings: Settings, texts: Texts, keeper: Checkpoint | None, *, resume: bool, threads: int, show: Progress
+) -> Learned:
+    """The merges of a run, from the beginning or from its checkpoint, which keeps them all the while."""
+    saved = keeper.load() if keeper and resume else None
+    known, exhausted = saved or (settings.remade, [])
+    show.stage("learning merges", unit="merges", total=settings.budget)
+    try:
+        learned = learn(
+            texts.for_engine(),
+            **settings.for_engine(),
+            threads=threads,
+            known=known,
+            known_exhausted=exhausted,
+            tick=lambda done, served: show.at(settings.share(done), texts.name(served)),
+            checkpoint=keeper.hear if keeper else None,
+        )
+    except KeyboardInterrupt:
+        if keeper:
+            keeper.save_newest()
+        raise
+    show.at(settings.share(len(learned.steps)))
+    if keeper:  # until the tokenizer is saved, this is all there is of it
+        keeper.hear(learned.steps, learned.exhausted)
+        keeper.save_newest()
+    return learned.after(settings.known) if settings.as_encoded else learned
 
 
 def keep(path: Path, settings: Settings, texts: Texts) -> Checkpoint:
