@@ -22,10 +22,14 @@ EXISTING = "existing"
 
 @dataclass(frozen=True)
 class Combination:
-    """The settings of one tokenizer: all that were given and have a use. `family` is its name without its size."""
+    """The settings of one tokenizer: all that were given and have a use.
+
+    `family` is its name without its size, and `series` without its value of the setting that the chart is about.
+    """
 
     name: str
     family: str
+    series: str
     method: str
     settings: Mapping[str, Any]
     place: str
@@ -38,7 +42,7 @@ def combinations(experiment: Experiment) -> list[Combination]:
         place = f"[[run]] {run.get('name') or number}"
         if "tokenizer" in run:
             name = str(run.get("name") or run["tokenizer"])
-            found.append(Combination(name, name, EXISTING, {"tokenizer": run["tokenizer"]}, place))
+            found.append(Combination(name, name, name, EXISTING, {"tokenizer": run["tokenizer"]}, place))
             continue
         settings = settings_of(experiment, run)
         for key in run:
@@ -49,6 +53,10 @@ def combinations(experiment: Experiment) -> list[Combination]:
     for key, value in experiment.grid.items():
         if key != "method" and key not in used and (key != "seed" or len(as_list(value)) > 1):
             experiment.refuse("[grid]", f"{key!r} does nothing here{reason(key)}: leave it out.")
+    chart = experiment.chart
+    values = [one.settings[chart] for one in found if chart in one.settings] if chart else []
+    if chart and all(value == values[0] for value in values):
+        experiment.refuse("chart", f"{chart!r} has one value, or none: name a setting that has several.")
     names = [one.name for one in found]
     if twice := [name for name in names if names.count(name) > 1]:
         experiment.refuse("[[run]]", f"two rows are called {twice[0]!r}: give their runs names.")
@@ -111,21 +119,26 @@ def named(
     ]
     template = str(run.get("name", ""))
     placed = PLACEHOLDER.findall(template)
+
+    def called(one: Mapping[str, Any], without: str | None) -> str:
+        """A name that does not tell the value of one setting."""
+        parts = [PLACEHOLDER.sub(lambda key: "…" if key[1] == without else spelled(one[key[1]]), template)]
+        shown = [key for key in varying if key in one and key not in (*placed, "vocab_size", without)]
+        if not template and ("method" in shown or len(experiment.runs) > 1 or not shown):
+            parts = [one["method"]]
+        parts += [f"{key}={spelled(one[key])}" for key in shown if key != "method" or template]
+        sized = "vocab_size" in varying and "vocab_size" not in (*placed, without)
+        return ", ".join(part for part in parts if part) + (f"@{one['vocab_size']}" if sized else "")
+
     found = []
     for one in settings:
         if lacking := [key for key in placed if key not in one]:
             experiment.refuse(
                 place, f"the name has {{{lacking[0]}}}, which has no value: it has {quoted(one)}."
             )
-        parts = [PLACEHOLDER.sub(lambda match, one=one: spelled(one[match[1]]), template)]  # type: ignore[misc]
-        shown = [key for key in varying if key in one and key not in placed and key != "vocab_size"]
-        if not template and ("method" in shown or len(experiment.runs) > 1 or not shown):
-            parts = [one["method"]]
-        parts += [f"{key}={spelled(one[key])}" for key in shown if key != "method" or template]
-        family = ", ".join(part for part in parts if part)
-        sized = "vocab_size" in varying and "vocab_size" not in placed
-        name = f"{family}@{one['vocab_size']}" if sized else family
-        found.append(Combination(name, family, one["method"], one, place))
+        family = called(one, "vocab_size" if "vocab_size" not in placed else None)
+        series = called(one, experiment.chart)
+        found.append(Combination(called(one, None), family, series, one["method"], one, place))
     return found
 
 

@@ -49,6 +49,7 @@ class Planned:
 
     name: str
     family: str
+    series: str
     method: str
     settings: Mapping[str, Any]
     corpus: Corpus | None = None
@@ -118,7 +119,9 @@ def plan(experiment: Experiment) -> Plan:
         try:
             if one.method == EXISTING:
                 opened = open_tokenizer(one.settings["tokenizer"], name=one.name)
-                rows.append(Planned(one.name, one.family, one.method, one.settings, opened=opened))
+                rows.append(
+                    Planned(one.name, one.family, one.series, one.method, one.settings, opened=opened)
+                )
                 continue
             name = one.settings.get("languages", ALL)
             if name not in sets:
@@ -184,7 +187,7 @@ def planned(one: Combination, name: str, codes: tuple[str, ...], data: Data) -> 
     corpus = Corpus(name, codes, draw, given.get("pretokenizer", DEFAULT_PRETOKENIZER))
     if one.method == "unigram":
         unigram_trainer()
-        return Planned(one.name, one.family, one.method, given, corpus)
+        return Planned(one.name, one.family, one.series, one.method, given, corpus)
     policy = policy_of(one.method, given, codes)
     training = make_settings(
         None,
@@ -213,7 +216,7 @@ def planned(one: Combination, name: str, codes: tuple[str, ...], data: Data) -> 
         if number is not None and number > least:
             raise PairityError(f"dev_lines is {number:,}, but dev has {least:,} lines: give fewer.")
         dev = some_lines(dev, number, given.get("dev_seed"))
-    return Planned(one.name, one.family, one.method, given, corpus, training, dev)
+    return Planned(one.name, one.family, one.series, one.method, given, corpus, training, dev)
 
 
 def unigram_trainer() -> Callable[..., Any]:

@@ -22,14 +22,14 @@ from pairity.progress import Progress
 
 @dataclass(frozen=True)
 class Scored:
-    """The scores of some rows on one text; `seconds` is what it took."""
+    """The scores of some rows on one text; `key` is of all that they were made from."""
 
     text: str
     languages: str
     rows: tuple[Made, ...]
     scores: Scores
     digest: str
-    seconds: float | None = None
+    key: str
 
 
 def score_all(
@@ -61,7 +61,7 @@ def score_all(
             folder.finish(manifest, key)
         else:
             scores = Scores.load(place)
-        found.append(Scored(text, name, tuple(rows), scores, lines_digest(lines)))
+        found.append(Scored(text, name, tuple(rows), scores, lines_digest(lines), key))
     return found
 
 
