@@ -42,13 +42,23 @@ def write(folder: Path, texts: dict[str, list[str]]) -> None:
         (folder / f"{code}.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
+def lay_out(folder: Path) -> Path:
     """train/, dev/, test/ and away/ in three languages, and grid.toml."""
     dev, test = sample.read("dev"), sample.read("test")
-    write(tmp_path / "train", {code: dev[code] for code in CODES})
-    write(tmp_path / "dev", {code: test[code][:10] for code in (*CODES, "deu_Latn")})
-    write(tmp_path / "test", {code: test[code][10:] for code in CODES})
-    write(tmp_path / "away", {code: test[code][12:] for code in CODES[:2]})
-    (tmp_path / "grid.toml").write_text(FILE, encoding="utf-8")
-    return tmp_path
+    write(folder / "train", {code: dev[code] for code in CODES})
+    write(folder / "dev", {code: test[code][:10] for code in (*CODES, "deu_Latn")})
+    write(folder / "test", {code: test[code][10:] for code in CODES})
+    write(folder / "away", {code: test[code][12:] for code in CODES[:2]})
+    (folder / "grid.toml").write_text(FILE, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return lay_out(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def lasting_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, for all tests of a module."""
+    return lay_out(tmp_path_factory.mktemp("experiment"))
