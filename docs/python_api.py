@@ -1,4 +1,4 @@
-"""Write docs/reference/python.md from the docstrings of every public name of `pairity`, `pairity.experiments` and `pairity.hf`.
+"""Write docs/reference/python.md from the docstrings of every public name of `pairity` and its rooms for users.
 
 What is public is in `__all__`; of a class, what has a docstring. Signatures are those of the source.
 

@@ -40,7 +40,7 @@ def experiment_command(file: Path, output: Path, threads: int | None) -> None:
     "sweep",
     """
     pairity sweep --train train/ --dev dev/ --data devtest/ --vocab-size 32000 --window 50,100,150,200 -o sweep/
-    pairity sweep --train train/ --dev dev/ --data devtest/ --vocab-size 8000,16000,32000 --method classical,parity --global-merges 0,0.25,0.5 -o sweep/
+    pairity sweep --train train/ --dev dev/ --data devtest/ --vocab-size 8000,16000 --global-merges 0,0.5 -o sweep/
     """,
 )
 @several("--train", "train_sources", required=True, metavar="SOURCE...", help="Text to learn from.")
