@@ -22,6 +22,7 @@ from typing import Any
 from pairity.errors import PairityError
 from pairity.experiments.data import file_digest
 from pairity.files.digests import digest_of
+from pairity.files.leftovers import short
 from pairity.files.writing import write_file
 from pairity.formats.json_files import as_json
 
@@ -37,7 +38,7 @@ def key_of(recipe: Mapping[str, Any]) -> str:
 
 def file_name(name: str) -> str:
     """A name as that of a folder: free text has characters that these must not have."""
-    return UNSAFE.sub("-", name.strip()).strip(".-") or "tokenizer"
+    return short(UNSAFE.sub("-", name.strip()).strip(".-") or "tokenizer")
 
 
 @dataclass(frozen=True)

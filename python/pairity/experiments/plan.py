@@ -245,10 +245,6 @@ def check_evaluation(experiment: Experiment, rows: Sequence[Combination]) -> Non
             read_morph(given["morph"])
     except PairityError as error:
         experiment.refuse("[evaluation]", str(error))
-    for key in ("resamples", "seed"):
-        value = given.get(key, 0)
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            experiment.refuse("[evaluation]", f"{key} is {value!r}: give a whole number, at least 0.")
     families = list(dict.fromkeys(row.family for row in rows))
     baseline = given.get("baseline")
     if baseline is not None and baseline not in families:
