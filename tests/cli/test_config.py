@@ -99,7 +99,7 @@ MISTAKES = {
     "a name inside the program": ('train_sources = ["a"]', "train has no option 'train_sources'"),
     "a short name": ('o = "a"', "train has no option 'o'"),
     "a config in a config": ('config = "a.toml"', "train has no option 'config'"),
-    "of another command": ("sizes = 5", "'sizes' is an option of eval and not of train: put it into"),
+    "of another command": ("resamples = 5", "'resamples' is an option of eval and not of train: put it into"),
     "twice": ("vocab-size = 3\nvocab_size = 4", "'vocab_size' is given twice, with a dash and with an underscore"),
     "several": ("vocab-size = [400]", "'vocab-size' takes one value, not several"),
     "a list in a list": ('skip = [["a"]]', "'skip' takes one value, not several"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from pairity.cli.options import command, config, output, several
+from pairity.cli.options import command, output, several
 from pairity.cli.printing import print_notes, print_table, print_warnings, print_written
 from pairity.errors import PairityError
 from pairity.experiments.experiment import METHODS, Experiment
@@ -72,7 +72,6 @@ def experiment_command(file: Path, output: Path, threads: int | None) -> None:
 )
 @output("Folder for everything; a killed sweep goes on in the same folder.", metavar="DIR")
 @threads_option
-@config
 def sweep_command(
     train_sources: Sequence[str],
     dev_sources: Sequence[str],
