@@ -9,7 +9,7 @@ The steps: read the text, encode it with every tokenizer (measurement.py), fill 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -56,7 +56,8 @@ def evaluate(
 ) -> Scores:
     """Scores of `tokenizers` on `data`.
 
-    tokenizers  `{name: spec}`, a list of specs, or one (see `pairity.judging.opening.open_tokenizer`)
+    tokenizers  `{name: spec}`, a list of specs, or one (see `pairity.judging.opening.open_tokenizer`); or `Sized`,
+                where several are sizes of one
     data        a folder with a file per language, `LANG=PATH`, a list of these, or `{language: lines or file}`
     languages   only these, in this order
     metrics     names or families of metrics (`pairity.judging.metrics.METRICS`); all if not given
@@ -74,10 +75,11 @@ def evaluate(
     A tokenizer that fails on some lines is judged on the others, in all languages alike, and the scores say so.
     """
     wanted = chosen_metrics(metrics)
-    whole = open_all(tokenizers, threads)
-    if baseline is not None and baseline not in whole:
-        raise PairityError(f"the baseline {baseline!r} is not one of the tokenizers: {', '.join(whole)}.")
-    sized = at_sizes(whole, sizes)
+    whole = tokenizers if isinstance(tokenizers, Sized) else Sized(open_all(tokenizers, threads))
+    if baseline is not None and not whole.members(baseline):
+        names = dict.fromkeys(map(whole.family, whole.tokenizers))
+        raise PairityError(f"the baseline {baseline!r} is not one of the tokenizers: {', '.join(names)}.")
+    sized = whole if whole.families else at_sizes(whole.tokenizers, sizes)
     opened = sized.tokenizers
     texts = read_lines(data, languages)
     if not texts:
@@ -100,9 +102,17 @@ def evaluate(
     for name, leaked in {sized.family(name): leaked for name, leaked in leaks.items()}.items():
         warnings.warn(f"{name} is {LEAK}: {', '.join(leaked)}", LeakWarning, stacklevel=2)
     each = list(judged.values())
+    steps = len(opened) * len(texts)
+
+    def told() -> Iterator[Judged]:
+        for one in each:
+            if progress is not None:
+                progress("resampling", steps, steps)
+            yield one
+
     return Scores(
         table=score_table(
-            each,
+            told(),
             bootstrap,
             wanted,
             baselines={}
@@ -183,8 +193,6 @@ def encode_all(
         if progress is not None:
             progress(f"{name}: {code}", done, len(places))
         encoded[name][code] = encode(opened[name], texts[code], families)
-    if progress is not None:
-        progress("resampling", len(places), len(places))
     return encoded
 
 
