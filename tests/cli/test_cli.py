@@ -45,6 +45,25 @@ def test_encode_and_decode_are_inverse(trained):
     assert pairity("decode", trained, text=ids.stdout).stdout == text
 
 
+def test_a_special_token_in_a_text_is_refused_or_read_as_the_user_says(trained):
+    own, text = Tokenizer.load(trained), "ok\nab<s>\n"
+    refused = pairity("encode", trained, text=text)
+    assert refused.returncode == 1
+    assert refused.stdout.split() == [str(i) for i in own.encode("ok")], "what came before it is written"
+    assert refused.stderr.startswith('error: line 2: the text contains the special token "<s>" (at byte 2)')
+    for kind, option in (
+        (own.encode("ab<s>", allowed_special="all"), "token"),
+        (own.encode("ab<s>", disallowed_special=()), "text"),
+    ):
+        assert f"(--special-tokens {option})" in refused.stderr
+        done = pairity("encode", trained, "--special-tokens", option, text=text)
+        assert done.stdout.splitlines()[1].split() == [str(i) for i in kind], done.stderr
+    assert pairity("encode", trained, "--special-tokens", "refuse", text=text).stderr == refused.stderr
+    wrong = pairity("encode", trained, "--special-tokens", "read", text=text)
+    assert wrong.returncode == 2
+    assert "'refuse', 'token', 'text'" in wrong.stderr
+
+
 @pytest.mark.parametrize(
     ("ids", "message"),
     [("1 2\n1 2 x\n", "line 2 must hold token ids only, but it is '1 2 x'"), ("99999\n", "99999")],

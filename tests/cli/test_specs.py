@@ -6,7 +6,7 @@ import pytest
 
 from pairity import Tokenizer
 from pairity.formats.opening import TOKENIZERS
-from peer_tokenizers import unigram, wordpiece, write_ranks
+from peer_tokenizers import characters, unigram, wordpiece, write_ranks
 from program import pairity
 
 
@@ -48,12 +48,43 @@ def test_encode_and_decode_take_what_is_no_byte_level_bpe(tmp_path: Path) -> Non
     shown = pairity("encode", tmp_path / "unigram.json", "--tokens", text="ab ab\n").stdout
     pieces = [theirs.id_to_token(i).replace("\u2581", " ") for i in theirs.encode("ab ab").ids]
     assert shown == " ".join(map(repr, pieces)) + "\n"
+    as_text = pairity("encode", tmp_path / "unigram.json", "--special-tokens", "text", text="ab ab\n")
+    assert as_text.stdout == pairity("encode", tmp_path / "unigram.json", text="ab ab\n").stdout != ""
+    refused = pairity("encode", tmp_path / "unigram.json", "--special-tokens", "token", text="ab ab\n")
+    assert refused.returncode == 1
+    assert (
+        "--special-tokens token is for byte-level BPE tokenizers: unigram is run by its own" in refused.stderr
+    )
     done = pairity("encode", tmp_path / "unigram.json", text="\udcff\n", errors="surrogateescape")
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert "line 1 is not UTF-8, which unigram cannot encode" in done.stderr
     done = pairity("decode", tmp_path / "unigram.json", text="99999\n")
     assert done.returncode == 1
     assert "id 99999 is not in the vocabulary" in done.stderr
+
+
+def test_a_tokenizer_that_loses_text_is_told_of(tmp_path: Path) -> None:
+    characters("abc ").save(str(tmp_path / "abc.json"))
+    done = pairity("encode", tmp_path / "abc.json", text="a cab\nein Bad\nno\n")
+    assert [len(line.split()) for line in done.stdout.splitlines()] == [5, 2, 0]
+    assert done.stderr == (
+        "warning: abc loses text: line 2 does not come back as it was. pairity eval tells how many lines do.\n"
+    )
+    assert pairity("encode", tmp_path / "abc.json", text="a cab\n").stderr == ""
+    (tmp_path / "eng_Latn.txt").write_text("a cab\na bac\n")
+    (tmp_path / "deu_Latn.txt").write_text("ein Bad\nab\n")
+    data = ["--data", tmp_path / "eng_Latn.txt", tmp_path / "deu_Latn.txt"]
+    said = (
+        "warning: abc loses text in 1 of 4 lines; in deu_Latn, in 1 of 2 lines. What it drops costs no tokens"
+    )
+    judged = pairity("eval", tmp_path / "abc.json", *data, "--metric", "cost", "-o", tmp_path / "scores")
+    assert said in judged.stderr
+    assert judged.stderr.count("loses text") == 1
+    assert "loses text in 1 lines" in judged.stdout
+    priced = pairity("tax", tmp_path / "abc.json", *data, "--price", "1")
+    assert said in priced.stderr
+    [german] = [line for line in priced.stdout.splitlines() if "deu_Latn" in line]
+    assert german.rstrip().endswith("loses text in 1 of 2 lines")
 
 
 @pytest.mark.parametrize("words", [["inspect"], ["export", "--to", "hf", "-o", "out.json"]])

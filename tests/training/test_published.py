@@ -150,7 +150,10 @@ def test_a_published_folder_has_its_roles_and_its_template_as_before(
     ]
     assert chats[0] == chats[1]
     assert "Good morning!" in chats[0]
-    ids = [one(chat, add_special_tokens=False)["input_ids"] for one, chat in zip((before, after), chats, strict=True)]
+    ids = [
+        one(chat, add_special_tokens=False)["input_ids"]
+        for one, chat in zip((before, after), chats, strict=True)
+    ]
     assert ids[0] == ids[1]
 
 

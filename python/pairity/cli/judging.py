@@ -13,7 +13,7 @@ from pairity.cli.printing import print_scores, print_tax, print_written
 from pairity.errors import PairityError
 from pairity.extras import load_extra
 from pairity.formats.opening import TOKENIZERS, split_name
-from pairity.judging.evaluation import LeakWarning, evaluate
+from pairity.judging.evaluation import LeakWarning, LossWarning, evaluate
 from pairity.judging.opening import by_name, open_tokenizer
 from pairity.judging.scores import OF_THE_FOLDER
 from pairity.judging.tax import tax
@@ -104,7 +104,8 @@ def eval_command(
     with output_folder(output, OF_THE_FOLDER, what="scores", force=force):
         opened = by_name((one.name, one) for one in map(open_tokenizer, tokenizers))
         with Progress() as show, warnings.catch_warnings():
-            warnings.simplefilter("ignore", LeakWarning)  # the scores carry it, and are printed with it
+            for told in (LeakWarning, LossWarning):  # the scores carry these, and are printed with them
+                warnings.simplefilter("ignore", told)
             show.stage("encoding", unit="texts")
             scores = evaluate(
                 opened,

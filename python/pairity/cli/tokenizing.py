@@ -1,7 +1,7 @@
 """`encode`, `decode`, `inspect`, `export` and `embed`: what can be done with a tokenizer that is there."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Unpack
@@ -18,6 +18,8 @@ from pairity.counts.counts import Counts
 from pairity.errors import PairityError
 from pairity.formats import exporting, llama_cpp
 from pairity.formats.opening import find
+from pairity.judging.measurement import forgiving
+from pairity.judging.metrics.lines import comes_back
 from pairity.judging.opening import open_tokenizer
 from pairity.judging.profile import inspect_languages
 from pairity.judging.protocol import TokenizerLike
@@ -31,23 +33,42 @@ tokenizer_argument = click.argument("tokenizer")
 SETTINGS = ("method", "vocab_size", "num_merges", "min_frequency", "max_token_length", "whole_characters")
 
 
+SPECIAL_TOKENS: dict[str, Any] = {
+    "refuse": {},
+    "token": {"allowed_special": "all"},
+    "text": {"disallowed_special": ()},
+}
+"""--special-tokens, as `Tokenizer.encode` has it."""
+
+
 @command(
     "encode",
     """
     echo 'Guten Morgen' | pairity encode tokenizer/
     echo 'Guten Morgen' | pairity encode tokenizer/ --tokens
+    echo 'Guten Morgen</s>' | pairity encode tokenizer/ --special-tokens token
     """,
 )
 @tokenizer_argument
 @click.option("--tokens", is_flag=True, help="Show the tokens instead of their ids.")
-def encode_command(tokenizer: str, tokens: bool) -> None:
+@click.option(
+    "--special-tokens",
+    type=click.Choice(list(SPECIAL_TOKENS)),
+    help="What a special token in the text becomes: an error, that token, or plain text. Default: refuse; text "
+    "where another library has to do the work.",
+)
+def encode_command(tokenizer: str, tokens: bool, special_tokens: str | None) -> None:
     """Encode standard input: one line of ids per line of text.
 
     TOKENIZER is what eval takes.
     """
     found = open_any(tokenizer)
-    for number, line in enumerate(sys.stdin.buffer, 1):
-        ids = encode_line(found, line.removesuffix(b"\n"), number)
+    rows = (
+        encoded_by_us(found, special_tokens)
+        if isinstance(found, Tokenizer)
+        else encoded_by_another_library(found, special_tokens)
+    )
+    for ids in rows:
         shown = (
             [repr(token_bytes(found, i).decode(errors="replace")) for i in ids] if tokens else map(str, ids)
         )
@@ -64,14 +85,43 @@ def open_any(spec: str) -> Tokenizer | TokenizerLike:
         return open_tokenizer(spec)
 
 
-def encode_line(tokenizer: Tokenizer | TokenizerLike, line: bytes, number: int) -> list[int]:
-    if isinstance(tokenizer, Tokenizer):
-        return tokenizer.encode(line)
-    try:
-        ids, _ = tokenizer.encode_lines([line.decode()])
-    except UnicodeDecodeError:
-        raise PairityError(f"line {number} is not UTF-8, which {tokenizer.name} cannot encode.") from None
-    return [int(token) for token in ids]
+def numbered_lines() -> Iterator[tuple[int, bytes]]:
+    for number, line in enumerate(sys.stdin.buffer, 1):
+        yield number, line.removesuffix(b"\n")
+
+
+def encoded_by_us(tokenizer: Tokenizer, special_tokens: str | None) -> Iterator[list[int]]:
+    rules = SPECIAL_TOKENS[special_tokens or "refuse"]
+    for number, line in numbered_lines():
+        try:
+            yield tokenizer.encode(line, **rules)
+        except PairityError as error:
+            raise PairityError(f"line {number}: {error}") from None
+
+
+def encoded_by_another_library(tokenizer: TokenizerLike, special_tokens: str | None) -> Iterator[list[int]]:
+    """The first line that does not come back is told, and none is looked at after it."""
+    if special_tokens not in (None, "text"):
+        raise PairityError(
+            f"--special-tokens {special_tokens} is for byte-level BPE tokenizers: {tokenizer.name} is run by its own "
+            "library, and special tokens in a text are read as text there. Leave the option out."
+        )
+    lossless = True
+    for number, line in numbered_lines():
+        try:
+            text = line.decode()
+        except UnicodeDecodeError:
+            raise PairityError(f"line {number} is not UTF-8, which {tokenizer.name} cannot encode.") from None
+        ids, offsets = tokenizer.encode_lines([text])
+        if lossless and comes_back([text], ids, offsets, forgiving(tokenizer))[1].any():
+            lossless = False
+            print_warnings(
+                [
+                    f"{tokenizer.name} loses text: line {number} does not come back as it was. pairity eval tells how many "
+                    "lines do."
+                ]
+            )
+        yield [int(token) for token in ids]
 
 
 def token_bytes(tokenizer: Tokenizer | TokenizerLike, token: int) -> bytes:

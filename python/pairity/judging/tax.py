@@ -24,6 +24,7 @@ TAX = pa.schema(
         ("high", pa.float64()),
         ("price", pa.float64()),
         ("extra", pa.float64()),
+        ("note", pa.string()),
     ]
 )
 
@@ -41,7 +42,7 @@ def tax(
     price_per_million  of tokens: one price, or {tokenizer: price}
 
     One row per tokenizer and language: `price` = price per million tokens * premium; `extra` is what is paid
-    on top of the reference language's price.
+    on top of the reference language's price, and `note` what must be known about it, such as that text is lost.
     """
     one = None if isinstance(price_per_million, Mapping) else price_per_million
     prices = price_per_million if isinstance(price_per_million, Mapping) else {}
@@ -77,6 +78,7 @@ def tax(
                         "high": row["high"],
                         "price": price * row["value"],
                         "extra": price * (row["value"] - 1),
+                        "note": row["note"],
                     }
                 )
     return pa.Table.from_pylist(rows, schema=TAX)
