@@ -3,10 +3,12 @@
 from pathlib import Path
 
 import pytest
+from tokenizers import pre_tokenizers
 
 from pairity import Tokenizer
-from pairity.formats.opening import TOKENIZERS
-from peer_tokenizers import characters, unigram, wordpiece, write_ranks
+from pairity.errors import PairityError
+from pairity.formats.opening import TOKENIZERS, find
+from peer_tokenizers import byte_level, characters, unigram, wordpiece, write_ranks
 from program import pairity
 
 
@@ -96,6 +98,27 @@ def test_what_needs_merges_says_what_else_can_be_done(words: list[str], tmp_path
     assert "encode, decode, eval and tax can use it as it is" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "out.json").exists()
+
+
+def test_a_name_with_an_at_sign_is_explained() -> None:
+    with pytest.raises(PairityError, match=r"If 'a@500' is to be a name.* another, such as a-500=tok/"):
+        find("a@500=tok/")
+
+
+def test_what_cannot_be_continued_is_named_with_its_file(tmp_path: Path) -> None:
+    for make in (wordpiece, unigram):
+        file = tmp_path / f"{make.__name__}.json"
+        make().save(str(file))
+        with pytest.raises(
+            PairityError, match=rf"{file}: the model of .* is (?i:{make.__name__}), not BPE"
+        ) as error:
+            Tokenizer.load(file)
+        assert str(error.value).count(file.name) == 1
+    made = byte_level()
+    made.pre_tokenizer = pre_tokenizers.UnicodeScripts()
+    made.save(str(tmp_path / "scripts.json"))
+    with pytest.raises(PairityError, match=r"scripts.json: the pre-tokenizer .* ends with UnicodeScripts"):
+        Tokenizer.load(tmp_path / "scripts.json")
 
 
 def test_the_help_of_eval_says_all_that_a_tokenizer_may_be() -> None:

@@ -1,7 +1,6 @@
 """Tokenizers of others: real ones with the ids of their own libraries, and damaged ones refused."""
 
 import base64
-import copy
 import functools
 import json
 import random
@@ -19,7 +18,7 @@ from pairity.formats.published import PUBLISHED
 from pairity.text.pretokenizers import CL100K, PRESETS, pattern_of
 from pairity.tokenizer.tokenizer import Tokenizer
 from published_tokenizers import installed
-from small_tokenizers import KINDS, NASTY, OWN_PATTERN, naive_ids, sample_lines, small, unicode_text
+from small_tokenizers import KINDS, NASTY, OWN_PATTERN, changed, naive_ids, sample_lines, small, unicode_text
 
 tiktoken = pytest.importorskip("tiktoken")
 tiktoken_load = pytest.importorskip("tiktoken.load")
@@ -224,13 +223,7 @@ def _contents() -> dict:
 
 def _with(path: str, value: object) -> dict:
     """The contents of a good tokenizer.json with one thing changed: "model.dropout" -> 0.1."""
-    contents = copy.deepcopy(_contents())
-    *outer, last = path.split(".")
-    place = contents
-    for key in outer:
-        place = place[int(key) if isinstance(place, list) else key]
-    place[int(last) if isinstance(place, list) else last] = value
-    return contents
+    return changed(_contents(), path, value)
 
 
 def _split(pattern: str) -> dict:

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from pairity.bpe.roles import check_template
-from pairity.cli.config import read_config
+from pairity.cli.config import CONFIG, read_config
 from pairity.errors import PairityError
 from pairity.formats.tokenizer_config import read_template
 
@@ -39,10 +40,26 @@ class Command(click.Command):
                 raise
             words, rows = args, {}
         try:
+            if not ctx.resilient_parsing:
+                refuse_twice(self.make_parser(ctx).parse_args(list(words))[2])
             return super().parse_args(ctx, words)
         except click.MissingParameter as error:
             if isinstance(error.param, click.Argument) and rows:
                 raise swallowed(error.param, rows, ctx) from None
+            raise
+        except click.BadParameter as error:
+            if error.param is not None and from_config(ctx, error.param):
+                raise PairityError(f"{ctx.meta[CONFIG]}: {error.format_message()}") from None
+            raise
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except PairityError as error:  # of a value, which its sentence begins with
+            for option in self.params:
+                names = [str(option.name), *option.opts]
+                if str(error).startswith(tuple(f"{name} is " for name in names)) and from_config(ctx, option):
+                    raise PairityError(f"{ctx.meta[CONFIG]}: {error}") from error
             raise
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -94,7 +111,22 @@ def one_value_each(
 
 
 def is_value(word: str) -> bool:
-    return word == "-" or not word.startswith("-")
+    """No option begins with a digit: -5 is a number, which the option may refuse."""
+    return word == "-" or not word.startswith("-") or word[1:2].isdigit()
+
+
+def refuse_twice(given: Sequence[click.Parameter]) -> None:
+    """Refuse a second value for an option that takes one: click would quietly take the last."""
+    for option in given:
+        if not isinstance(option, click.Option) or option.multiple or given.count(option) < 2:
+            continue
+        if not option.is_flag or option.secondary_opts:
+            names = "/".join([*option.opts[-1:], *option.secondary_opts])
+            raise click.UsageError(f"Option {names!r} is given twice, but takes one value: leave one out.")
+
+
+def from_config(ctx: click.Context, parameter: click.Parameter) -> bool:
+    return ctx.get_parameter_source(str(parameter.name)) is ParameterSource.DEFAULT_MAP
 
 
 def swallowed(

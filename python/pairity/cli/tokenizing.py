@@ -115,12 +115,8 @@ def encoded_by_another_library(tokenizer: TokenizerLike, special_tokens: str | N
         ids, offsets = tokenizer.encode_lines([text])
         if lossless and comes_back([text], ids, offsets, forgiving(tokenizer))[1].any():
             lossless = False
-            print_warnings(
-                [
-                    f"{tokenizer.name} loses text: line {number} does not come back as it was. pairity eval tells how many "
-                    "lines do."
-                ]
-            )
+            told = f"{tokenizer.name} loses text: line {number} does not come back as it was."
+            print_warnings([f"{told} pairity eval tells how many lines do."])
         yield [int(token) for token in ids]
 
 

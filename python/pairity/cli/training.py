@@ -344,7 +344,10 @@ def read_ratios(path: Path | None) -> dict[str, float | str]:
     except OSError as error:
         raise unreadable(path, error) from None
     except (ValueError, RecursionError) as error:
-        raise PairityError(f"{path} cannot be read as {kind}: {error}") from error
+        raise PairityError(
+            f"{path} cannot be read as {kind}: {error}. --ratios takes a .toml file (code = 130) or a .json file "
+            '({"code": 130}).'
+        ) from error
     if not isinstance(found, dict) or not all(
         isinstance(value, int | float | str) and not isinstance(value, bool) for value in found.values()
     ):

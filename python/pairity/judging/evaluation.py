@@ -234,10 +234,12 @@ def loss_warnings(judged: Sequence[Judged], sized: Sized) -> list[str]:
     said = {}
     for one in judged:
         if one.losses:
+            name = sized.family(one.name)
             worst = max(one.losses, key=lambda code: one.losses[code] / len(one.encoded[code].lengths))
-            said[sized.family(one.name)] = (
-                f"{sized.family(one.name)} {one.loss()}; in {worst}, {one.loss(worst).removeprefix('loses text ')}. What it "
-                "drops costs no tokens, so it looks cheaper than it is."
+            there = one.loss(worst).removeprefix("loses text ")
+            said[name] = (
+                f"{name} {one.loss()}; in {worst}, {there}. What it drops costs no tokens, so it looks cheaper than it "
+                "is."
             )
     return list(said.values())
 

@@ -61,6 +61,12 @@ def at_sizes(tokenizers: Mapping[str, TokenizerLike], sizes: Sequence[int] | Non
             judged.append((f"{name}@{size}", smaller))
         if not cut:
             judged.append((name, tokenizer))
+    for name in tokenizers:
+        if name in made.families:
+            raise PairityError(
+                f"{name!r} is the name of a tokenizer, and also what {made.families[name]!r} is called when it is cut "
+                f"to {made.sizes[name]} tokens. Choose another name, without an at sign."
+            )
     made.tokenizers.update(by_name(judged))
     missing = [size for size in wanted if size not in made.sizes.values()]
     if missing:
