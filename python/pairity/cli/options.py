@@ -1,6 +1,7 @@
 """What commands share: options with several values, and how text is cut."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -232,7 +233,11 @@ def roles(function: Function) -> Function:
             default=None,
             help="Let other libraries begin every text with the BOS token.",
         ),
-        click.option("--unk-token", metavar="TEXT", help="Special token for the unknown; it never occurs."),
+        click.option(
+            "--unk-token",
+            metavar="TEXT",
+            help="Special token for unknown text: some programs want one, but bytes leave nothing unknown.",
+        ),
         click.option("--pad-token", metavar="TEXT", help="Special token that pads a text."),
         click.option("--eos-token", metavar="TEXT", help="Special token that ends a text."),
         click.option("--bos-token", metavar="TEXT", help="Special token that begins a text."),
@@ -241,9 +246,9 @@ def roles(function: Function) -> Function:
     return function
 
 
-def cutting(function: Function) -> Function:
-    """The options that say how text is read and cut."""
-    for option in (
+def cutting(or_else: str = "") -> Callable[[Function], Function]:
+    """The options that say how text is read and cut; `or_else` is where the pre-tokenizer comes from otherwise."""
+    options = (
         click.option("--threads", type=int, help="Number of threads. Default: one per core."),
         click.option(
             "--replace-invalid", is_flag=True, help="Replace bytes that are not UTF-8, and report how many."
@@ -258,9 +263,7 @@ def cutting(function: Function) -> Function:
         click.option("--single-digits", is_flag=True, help="Make every digit a pre-token of its own."),
         click.option(
             "--pretokenizer",
-            help="gpt4o, gpt4, qwen35 (for llama.cpp), gpt2, whitespace, none, or a regex. Default: gpt4o, or that of "
-            "--continue.",
+            help=f"gpt4o, gpt4, qwen35 (for llama.cpp), gpt2, whitespace, none, or a regex. Default: gpt4o{or_else}.",
         ),
-    ):
-        function = option(function)
-    return function
+    )
+    return lambda function: reduce(lambda made, option: option(made), options, function)

@@ -54,13 +54,13 @@ SPECIAL_TOKENS: dict[str, Any] = {
 @click.option(
     "--special-tokens",
     type=click.Choice(list(SPECIAL_TOKENS)),
-    help="What a special token in the text becomes: an error, that token, or plain text. Default: refuse; text "
-    "where another library has to do the work.",
+    help="What a special token in the text becomes: an error, that token, or plain text. Default: refuse, or text for "
+    "a tokenizer that is no byte-level BPE.",
 )
 def encode_command(tokenizer: str, tokens: bool, special_tokens: str | None) -> None:
     """Encode standard input: one line of ids per line of text.
 
-    TOKENIZER is what eval takes.
+    What a TOKENIZER may be: pairity eval --help.
     """
     found = open_any(tokenizer)
     rows = (
@@ -142,7 +142,7 @@ def decoded(tokenizer: Tokenizer | TokenizerLike, ids: list[int]) -> bytes:
 def decode_command(tokenizer: str) -> None:
     """Decode standard input: one line of text per line of ids.
 
-    TOKENIZER is what eval takes.
+    What a TOKENIZER may be: pairity eval --help.
     """
     found = open_any(tokenizer)
     for number, line in enumerate(sys.stdin.buffer, 1):
@@ -205,7 +205,7 @@ def inspect_command(
 ) -> None:
     """Show a tokenizer's settings, its data, and which languages were served; or what it means to one language.
 
-    TOKENIZER is any byte-level BPE that eval takes.
+    TOKENIZER is any byte-level BPE of those that pairity eval --help lists; what a SOURCE may be: pairity --help.
     """
     check_options(tokens, languages, data, table, counts)
     with ExitStack() as outputs:
@@ -276,8 +276,14 @@ def show_languages(found: Tokenizer, languages: Sequence[str], data: Any, table:
     """,
 )
 @tokenizer_argument
-@click.option("--to", type=click.Choice(exporting.FORMATS), required=True, help="Format to write.")
-@output("A file, or a folder for the formats with several files.", metavar="PATH")
+@click.option(
+    "--to",
+    type=click.Choice(exporting.FORMATS),
+    required=True,
+    help="Format to write: one tokenizer.json (hf), a folder for AutoTokenizer (transformers), a file of ranks "
+    "(tiktoken), GPT-2's vocab.json and merges.txt (merges), or a vocabulary for llama.cpp (gguf).",
+)
+@output("A file, or a folder for transformers and merges.", metavar="PATH")
 @click.option("--vocab-size", type=int, help="Truncate to this many tokens first; ids do not change.")
 @roles
 @click.option(
@@ -297,8 +303,8 @@ def export_command(
 ) -> None:
     """Write a tokenizer in the format of another library.
 
-    TOKENIZER is any byte-level BPE that eval takes. Roles and chat template are those that it has, unless others are
-    given here.
+    TOKENIZER is any byte-level BPE of those that pairity eval --help lists. Roles and chat template are those that it
+    has, unless others are given here.
     """
     exporting.check_given(to, given)
     exporting.check_allowed(to, allow_different)
@@ -327,8 +333,8 @@ def export_command(
 def embed_command(old: str, new: str, output: Path, force: bool) -> None:
     """Write which old tokens each new token of an extended tokenizer is made of.
 
-    The mean of their rows is where the row of the new token in a model's embedding may start;
-    pairity.extend_embeddings does that to a model of transformers.
+    In a model's embedding, the row of a new token starts well as the mean of theirs. For a model of transformers,
+    pairity.extend_embeddings in Python does that.
     """
     embedding.check_name(output)
     with output_file(output, force=force):
