@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from pairity import Tokenizer, sample
 from pairity.cli.program import main
+from peer_tokenizers import write_ranks
 from program import pairity
 
 DEV = str(sample.FOLDER / "dev")
@@ -128,6 +129,12 @@ def test_a_mistake_is_named_with_what_to_write(tmp_path, case):
     assert code > 0
     assert message in said
     assert not (tmp_path / "out").exists()
+
+
+def test_sizes_that_cannot_be_are_of_the_file(tmp_path):
+    ranks = f"{write_ranks(tmp_path / 'a.tiktoken')}@gpt2"
+    _, said = run("sizes = [-5]\n", tmp_path, "eval", "--data", DEV, "--", ranks)
+    assert "run.toml: sizes has -5: give vocabulary sizes as whole numbers" in said
 
 
 def test_a_mistake_on_the_command_line_is_not_the_files(tmp_path):

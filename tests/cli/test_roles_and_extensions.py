@@ -161,6 +161,10 @@ BAD_TRAINING = {
         ("--continue", "FIRST", "--vocab-size", "500"),
         "continue from has 500 tokens: give more",
     ),
+    "no size to report": (
+        ("--continue", "FIRST", "--add-tokens", "5", "--pad-to", "0"),
+        "pad_to is 0: give at least 1",
+    ),
     "nothing to add": (("--continue", "FIRST", "--add-tokens", "0"), "add_tokens is 0: give at least 1"),
     "nothing to add to": (("--add-tokens", "5"), "name it with continue_from (--continue)"),
     "two goals": (

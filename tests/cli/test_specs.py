@@ -103,6 +103,8 @@ def test_what_needs_merges_says_what_else_can_be_done(words: list[str], tmp_path
 def test_a_name_with_an_at_sign_is_explained() -> None:
     with pytest.raises(PairityError, match=r"If 'a@500' is to be a name.* another, such as a-500=tok/"):
         find("a@500=tok/")
+    with pytest.raises(PairityError, match=r"If '@' is to be a name"):
+        find("@=tok/")
 
 
 def test_what_cannot_be_continued_is_named_with_its_file(tmp_path: Path) -> None:

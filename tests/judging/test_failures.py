@@ -192,6 +192,13 @@ def test_a_tokenizer_that_drops_characters_is_named_and_marked() -> None:
     assert row(scores, "latin", "cost", "eng_Latn")["note"] is None
 
 
+def test_a_price_without_its_reference_names_those_that_are_there() -> None:
+    with pytest.raises(
+        PairityError, match=r"the text has no deu_Latn.*\(--reference\), of eng_Latn, ell_Grek, zho"
+    ):
+        tax(Chunks(3), 2.0, data=TEXTS, reference="deu_Latn")
+
+
 def test_a_price_says_where_text_is_lost() -> None:
     with pytest.warns(LossWarning, match="latin loses text in"):
         table = tax({"latin": ENGLISH}, 2.0, data=TEXTS).to_pylist()

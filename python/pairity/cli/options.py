@@ -58,8 +58,10 @@ class Command(click.Command):
             return super().invoke(ctx)
         except PairityError as error:  # of a value, which its sentence begins with
             for option in self.params:
-                names = [str(option.name), *option.opts]
-                if str(error).startswith(tuple(f"{name} is " for name in names)) and from_config(ctx, option):
+                named = tuple(
+                    f"{name} {verb} " for name in (option.name, *option.opts) for verb in ("is", "has")
+                )
+                if str(error).startswith(named) and from_config(ctx, option):
                     raise PairityError(f"{ctx.meta[CONFIG]}: {error}") from error
             raise
 

@@ -85,7 +85,7 @@ def in_path(text: str, name: str | None) -> Found:
     place, pattern = text, None
     if not Path(text).exists() and "@" in text:
         place, _, pattern = text.partition("@")
-        if "=" in pattern and not Path(place).exists():
+        if "=" in pattern and not (place and Path(place).exists()):
             name, _, rest = text.rpartition("=")
             raise PairityError(
                 f"no tokenizer at {place!r}, in {text!r}. If {name!r} is to be a name: an at sign is for patterns "

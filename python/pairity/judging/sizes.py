@@ -118,7 +118,9 @@ def checked_sizes(sizes: Any) -> list[int]:
         raise PairityError("sizes is empty: give vocabulary sizes, such as 8000,16000,32000.")
     for size in given:
         if not isinstance(size, int | np.integer) or isinstance(size, bool) or size < 1:
-            raise PairityError(f"{size!r} is not a vocabulary size: give whole numbers, such as 8000,16000.")
+            raise PairityError(
+                f"sizes has {size!r}: give vocabulary sizes as whole numbers, such as 8000,16000."
+            )
         if given.count(size) > 1:
             raise PairityError(f"the size {size} is given twice: name it once.")
     return sorted(map(int, given))

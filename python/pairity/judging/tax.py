@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from pairity.errors import PairityError, quoted
+from pairity.errors import PairityError, listed, quoted
 from pairity.judging.evaluation import evaluate
 from pairity.judging.scores import Scores
 from pairity.languages import language as facts
@@ -62,8 +62,8 @@ def tax(
         premiums = scores.select(tokenizer, "premium", per_language=True).to_pylist()
         if not premiums:
             raise PairityError(
-                f"no token premium for {tokenizer!r}: there is no reference language or no parallel text. "
-                "Evaluate with reference=LANGUAGE."
+                f"no token premium for {tokenizer!r}: the text has no {reference}, or is not parallel. Evaluate with "
+                f"another reference (--reference), of {listed(scores.languages)}."
             )
         for row in premiums:
             if row["value"] is not None:

@@ -38,7 +38,7 @@ def check_policy(policy: object) -> None:
 def check_numbers(numbers: Mapping[str, object]) -> None:
     """{"min_frequency": 2, "max_token_length": None}: whole numbers, or None for what is not limited."""
     for name, value in numbers.items():
-        least = 2 if name == "max_token_length" else 0
+        least = {"max_token_length": 2, "pad_to": 1}.get(name, 0)
         if value is not None and check_whole(name, value) < least:
             raise PairityError(f"{name} is {value}: give at least {least}.")
 
