@@ -1,4 +1,4 @@
-"""Fill the marked tables of README.md and docs/*.md from recorded results.
+"""Fill the marked tables of README.md, docs/*.md and docs/howto/*.md from recorded results.
 
 A page says where a table belongs, and docs/results/NAME.json holds what a run measured:
 
@@ -113,7 +113,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     root: Path = options.root
     stale = 0
-    for path in [root / "README.md", *sorted((root / "docs").glob("*.md"))]:
+    pages = [*sorted((root / "docs").glob("*.md")), *sorted((root / "docs" / "howto").glob("*.md"))]
+    for path in [root / "README.md", *pages]:
         name = path.relative_to(root).as_posix()
         page = path.read_text(encoding="utf-8")
         try:

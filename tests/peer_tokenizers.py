@@ -47,6 +47,13 @@ def unigram() -> Tokenizer:
     return tokenizer
 
 
+def characters(known: str) -> Tokenizer:
+    """A BPE over characters without an unknown token, which drops all others without a word."""
+    tokenizer = Tokenizer(models.BPE({character: i for i, character in enumerate(sorted(set(known)))}, []))
+    tokenizer.decoder = decoders.Fuse()
+    return tokenizer
+
+
 def wordpiece() -> Tokenizer:
     pieces = ["[UNK]", "[CLS]", "[SEP]", "hello", "##s", "wor", "##ld", ",", "!", "ab", "a", "##b"]
     tokenizer = Tokenizer(models.WordPiece({piece: i for i, piece in enumerate(pieces)}, unk_token="[UNK]"))

@@ -176,3 +176,52 @@ THEIRS: dict[str, Callable[[Path], Theirs]] = {
     "qwen of transformers": lambda folder: converted("qwen", "NFC", folder),
     "gpt2 of transformers": gpt2_file,
 }
+
+
+LLAMA3_TEMPLATE = (
+    "{% for m in messages %}{{ '<|start_header_id|>' + m['role'] + '<|end_header_id|>\n\n' + m['content'] + "
+    "'<|eot_id|>' }}{% endfor %}{% if add_generation_prompt %}{{ '<|start_header_id|>assistant<|end_header_id|>\n\n' }}"
+    "{% endif %}"
+)
+CHATML = (
+    "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\n' + m['content'] + '<|im_end|>\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
+)
+ROLES: dict[str, dict[str, str]] = {
+    "llama3 of transformers": {
+        "bos_token": "<|begin_of_text|>",
+        "eos_token": "<|eot_id|>",
+        "pad_token": "<|reserved_special_token_0|>",
+        "chat_template": LLAMA3_TEMPLATE,
+    },
+    "qwen of transformers": {
+        "eos_token": "<|im_end|>",
+        "pad_token": "<|endoftext|>",
+        "chat_template": CHATML,
+    },
+    "gpt2 of transformers": {
+        "bos_token": "<|endoftext|>",
+        "eos_token": "<|endoftext|>",
+        "pad_token": "<|endoftext|>",
+        "chat_template": "{% for m in messages %}{{ m['content'] + eos_token }}{% endfor %}",
+    },
+}
+CHAT = [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Good morning!"}]
+
+
+def as_published(name: str, folder: Path) -> None:
+    """Beside tokenizer.json what transformers reads, with the roles that its model has; Llama adds its BOS token."""
+    tokenizers = pytest.importorskip("tokenizers")
+    config = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 8192, **ROLES[name]}
+    (folder / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
+    if name.startswith("llama3"):
+        file = str(folder / "tokenizer.json")
+        made = tokenizers.Tokenizer.from_file(file)
+        bos = ROLES[name]["bos_token"]
+        template = tokenizers.processors.TemplateProcessing(
+            single=f"{bos} $A", pair=f"{bos} $A {bos}:1 $B:1", special_tokens=[(bos, made.token_to_id(bos))]
+        )
+        made.post_processor = tokenizers.processors.Sequence(
+            [tokenizers.processors.ByteLevel(trim_offsets=False), template]
+        )
+        made.save(file)

@@ -1,5 +1,6 @@
 """Small tokenizers to test with, trained on the sample of the package, and text that is hard to encode."""
 
+import copy
 import functools
 import unicodedata
 from itertools import pairwise
@@ -24,6 +25,29 @@ KINDS = [(name, digits) for name in PRESETS for digits in (False, True)]
 
 OWN_PATTERN = r"(?i:q)|\w+|[^\w\s]+|\s+$|(?s:.)"
 """A pattern of a user's own that covers all text and that Hugging Face must be told in other words."""
+
+
+SAVED = {
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "merges.txt",
+    "vocab.json",
+    "pairity.json",
+    "trace.parquet",
+}
+"""The files of a trained tokenizer that was saved."""
+
+
+def changed(contents: dict, path: str, value: object) -> dict:
+    """A copy with one thing changed: "model.dropout" -> 0.1, "added_tokens.0.id" -> 7."""
+    made = copy.deepcopy(contents)
+    *outer, last = path.split(".")
+    place = made
+    for key in outer:
+        place = place[int(key) if isinstance(place, list) else key]
+    place[int(last) if isinstance(place, list) else last] = value
+    return made
 
 
 def trained_merges(pattern: str | None, merges: int) -> np.ndarray:

@@ -13,6 +13,7 @@ from pairity.languages import (
     canonical,
     is_known,
     language,
+    meant,
     other_names,
     same_language,
 )
@@ -136,6 +137,13 @@ def test_names_of_morphscore_files() -> None:
         "zho_Hans",
     ]
     assert by_name("klingon") is None
+
+
+def test_a_script_alone_makes_no_two_languages_alike() -> None:
+    assert meant("fra_Latn", ["deu_Latn", "por_Latn", "zho_Hant"]) == []
+    assert meant("fra_Latn", ["deu_Latn", "french", "fra"]) == ["french", "fra"]
+    assert meant("zho_Hans", ["eng_Latn", "zho_Hant"]) == ["zho_Hant"]
+    assert meant("fr", ["eng_Latn", "fra_Latn"]) == ["fra_Latn"]
 
 
 def test_examples_in_docstrings() -> None:

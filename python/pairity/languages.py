@@ -148,21 +148,34 @@ def by_name(name: str) -> str | None:
 
 
 def meant(code: str, available: Iterable[str]) -> list[str]:
-    """Codes in `available` that a user may have meant: the same language by another name or in another spelling,
-    and where there is none, those that are spelled alike.
+    """Codes in `available` that a user may have meant: the same language by another name, in another spelling or in
+    another script, and where there is none, those that are spelled alike. A script alone makes no two alike.
 
-    >>> [meant(code, ["eng_Latn", "tam_Taml"]) for code in ("Tamil", "tam", "TAM-taml", "tam_Tmil", "xyz")]
-    [['tam_Taml'], ['tam_Taml'], ['tam_Taml'], ['tam_Taml'], []]
+    >>> [meant(code, ["eng_Latn", "tam_Taml"]) for code in ("Tamil", "tam", "TAM-taml", "tam_Tmil", "ta", "xyz_Latn")]
+    [['tam_Taml'], ['tam_Taml'], ['tam_Taml'], ['tam_Taml'], ['tam_Taml'], []]
     """
     codes = [other for other in available if other != code]
-    plain = code.replace("-", "_").casefold()
-    named = by_name(code) or code
+    named, own = by_name(code) or code, without_script(code)
     same = [
         other
         for other in codes
-        if same_language(named, other) or plain in (other.casefold(), other.partition("_")[0].casefold())
+        if same_language(named, by_name(other) or other) or own in (other.casefold(), without_script(other))
     ]
-    return same or difflib.get_close_matches(code, codes, n=3)
+    if same:
+        return same
+    alike = difflib.get_close_matches(code, codes, n=3)
+    return [other for other in alike or codes if difflib.get_close_matches(first(code), [first(other)])]
+
+
+def first(code: str) -> str:
+    return code.partition("_")[0]
+
+
+def without_script(code: str) -> str:
+    """ "TAM-taml" -> "tam"; a name that does not end with a script as it is"""
+    plain = code.replace("-", "_").casefold()
+    name, _, script = plain.rpartition("_")
+    return name if script.capitalize() in SCRIPTS else plain
 
 
 def all_languages() -> list[Language]:

@@ -201,7 +201,8 @@ impl Encoder {
             let token = String::from_utf8_lossy(&text.bytes()[start..end]);
             return Err(Error::Invalid(format!(
                 "the text contains the special token {token:?} (at byte {start}). To encode it as that token pass \
-                 allowed_special={{{token:?}}}, to read it as plain text pass disallowed_special=()"
+                 allowed_special={{{token:?}}} (--special-tokens token), to read it as plain text pass \
+                 disallowed_special=() (--special-tokens text)."
             )));
         }
         let workspaces = || self.workspaces.lock().unwrap_or_else(PoisonError::into_inner);

@@ -8,6 +8,7 @@ import pytest
 from pairity import Scores, Tokenizer, sample
 from peer_tokenizers import write_ranks
 from program import pairity
+from small_tokenizers import SAVED
 
 DEV = str(sample.FOLDER / "dev")
 
@@ -16,15 +17,7 @@ def test_the_folder_loads_everywhere(trained):
     import tokenizers
 
     names = {path.name for path in trained.iterdir()}
-    assert names == {
-        "tokenizer.json",
-        "tokenizer_config.json",
-        "special_tokens_map.json",
-        "merges.txt",
-        "vocab.json",
-        "pairity.json",
-        "trace.parquet",
-    }
+    assert names == SAVED
     own = Tokenizer.load(trained)
     other = tokenizers.Tokenizer.from_file(str(trained / "tokenizer.json"))
     transformers = pytest.importorskip("transformers")
@@ -43,6 +36,25 @@ def test_encode_and_decode_are_inverse(trained):
     ids = pairity("encode", trained, text=text)
     assert ids.returncode == 0
     assert pairity("decode", trained, text=ids.stdout).stdout == text
+
+
+def test_a_special_token_in_a_text_is_refused_or_read_as_the_user_says(trained):
+    own, text = Tokenizer.load(trained), "ok\nab<s>\n"
+    refused = pairity("encode", trained, text=text)
+    assert refused.returncode == 1
+    assert refused.stdout.split() == [str(i) for i in own.encode("ok")], "what came before it is written"
+    assert refused.stderr.startswith('error: line 2: the text contains the special token "<s>" (at byte 2)')
+    for kind, option in (
+        (own.encode("ab<s>", allowed_special="all"), "token"),
+        (own.encode("ab<s>", disallowed_special=()), "text"),
+    ):
+        assert f"(--special-tokens {option})" in refused.stderr
+        done = pairity("encode", trained, "--special-tokens", option, text=text)
+        assert done.stdout.splitlines()[1].split() == [str(i) for i in kind], done.stderr
+    assert pairity("encode", trained, "--special-tokens", "refuse", text=text).stderr == refused.stderr
+    wrong = pairity("encode", trained, "--special-tokens", "read", text=text)
+    assert wrong.returncode == 2
+    assert "'refuse', 'token', 'text'" in wrong.stderr
 
 
 @pytest.mark.parametrize(
@@ -241,52 +253,36 @@ def test_a_language_without_dev_text(tmp_path):
     assert Tokenizer.load(tmp_path / "a") == Tokenizer.load(tmp_path / "b")
 
 
+BOTH = f"--train {DEV} --dev {DEV}"
+CLASSICAL = f"--train {DEV} --method classical --num-merges 9"
 BAD_RUNS = {
-    "missing dev": (["--train", DEV, "--vocab-size", "500"], "give parallel dev text (--dev)"),
-    "unknown ratio": (
-        ["--train", DEV, "--dev", DEV, "--vocab-size", "500", "--ratio", "xx=3"],
-        "a ratio is given for 'xx'",
-    ),
-    "ratio without value": (
-        ["--train", DEV, "--dev", DEV, "--vocab-size", "500", "--ratio", "xx"],
-        "LANG=BYTES",
-    ),
-    "zero ratio": (
-        ["--train", DEV, "--dev", DEV, "--vocab-size", "500", "--ratio", "eng_Latn=0"],
-        "positive",
+    "missing dev": (f"--train {DEV}", "give parallel dev text (--dev)"),
+    "unknown ratio": (f"{BOTH} --ratio xx=3", "a ratio is given for 'xx'"),
+    "ratio without value": (f"{BOTH} --ratio xx", "LANG=BYTES"),
+    "zero ratio": (f"{BOTH} --ratio eng_Latn=0", "positive"),
+    "ratios that are no TOML": (
+        f"{BOTH} --ratios {DEV}/eng_Latn.txt",
+        "--ratios takes a .toml file (code = 130) or a .json file",
     ),
     "classical with window": (
-        ["--train", DEV, "--method", "classical", "--window", "5", "--num-merges", "9"],
+        f"{CLASSICAL} --window 5",
         "--method classical serves no language in particular, so it has no use for --window: leave that out",
     ),
     "classical with all that parity takes": (
-        f"--train {DEV} --method classical --num-merges 9 --alpha 2 --unit line --global-merges 0 --on dev "
-        "--ratio a=auto --ratios no.json".split(),
+        f"{CLASSICAL} --alpha 2 --unit line --global-merges 0 --on dev --ratio a=auto --ratios no.json",
         "no use for --global-merges, --alpha, --ratio, --ratios, --unit, --on",
     ),
-    "alpha alone": (
-        ["--train", DEV, "--dev", DEV, "--vocab-size", "500", "--alpha", "2"],
-        "limits nobody without a window: give window=100 (--window 100)",
-    ),
+    "alpha alone": (f"{BOTH} --alpha 2", "limits nobody without a window: give window=100 (--window 100)"),
     "unknown languages": (
-        ["--train", DEV, "--dev", DEV, "--vocab-size", "500", "--skip", "xx,eng_Latn,fil_Latn"],
+        f"{BOTH} --skip xx,eng_Latn,fil_Latn",
         "'xx', 'fil_Latn' are to be skipped, but train has no such language (but tgl_Latn is the same language as "
         "fil_Latn)",
     ),
-    "share": (
-        ["--train", DEV, "--dev", DEV, "--vocab-size", "500", "--global-merges", "lots"],
-        "share such as 0.5",
-    ),
-    "ratio twice": (
-        ["--train", DEV, "--vocab-size", "500", "--ratio", "eng_Latn=1", "--ratio", "eng_Latn=2"],
-        "twice for 'eng_Latn'",
-    ),
-    "no such folder": (
-        ["--train", "nowhere", "--on", "train", "--vocab-size", "500"],
-        "no such file or folder",
-    ),
+    "share": (f"{BOTH} --global-merges lots", "share such as 0.5"),
+    "ratio twice": (f"--train {DEV} --ratio eng_Latn=1 --ratio eng_Latn=2", "twice for 'eng_Latn'"),
+    "no such folder": ("--train nowhere --on train", "no such file or folder"),
     "twice": (
-        ["--train", DEV, "--train", f"eng_Latn={DEV}/eng_Latn.txt", "--dev", DEV, "--vocab-size", "500"],
+        f"--train {DEV} --train eng_Latn={DEV}/eng_Latn.txt --dev {DEV}",
         "the language 'eng_Latn' is given twice",
     ),
 }
@@ -295,7 +291,8 @@ BAD_RUNS = {
 @pytest.mark.parametrize("case", BAD_RUNS)
 def test_bad_runs_say_what_to_do_and_write_nothing(tmp_path, case):
     words, message = BAD_RUNS[case]
-    done = pairity("train", *words, "-o", tmp_path / "out")
+    goal = [] if "--num-merges" in words else ["--vocab-size", 500]
+    done = pairity("train", *words.split(), *goal, "-o", tmp_path / "out")
     assert done.returncode == 1
     assert done.stderr.startswith("error: ")
     assert message in done.stderr

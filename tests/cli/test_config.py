@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from pairity import Tokenizer, sample
 from pairity.cli.program import main
+from peer_tokenizers import write_ranks
 from program import pairity
 
 DEV = str(sample.FOLDER / "dev")
@@ -104,7 +105,10 @@ MISTAKES = {
     "several": ("vocab-size = [400]", "'vocab-size' takes one value, not several"),
     "a list in a list": ('skip = [["a"]]', "'skip' takes one value, not several"),
     "a table for a number": ("[vocab-size]\na = 1", "'vocab-size' takes one value, not several"),
-    "not a whole number": ("vocab-size = 400.5", "'400.5' is not a valid integer"),
+    "not a whole number": ("vocab-size = 400.5", "run.toml: Invalid value for '--vocab-size': '400.5' is not"),
+    "no choice": ('unit = "lines"\nvocab-size = 400', "run.toml: Invalid value for '--unit': 'lines' is not one of"),
+    "no number of merges": ('global-merges = "half"\nvocab-size = 400', "run.toml: --global-merges is 'half'"),
+    "too small": ("vocab-size = 100", "run.toml: vocab_size is 100, but the bytes"),
     "true for a number": ("vocab-size = true", "'vocab-size' is true, but it needs a value"),
     "text for a flag": ('resume = "yes"', "'resume' is 'yes': write true or false"),
     "a number for a flag": ("force = 1", "'force' is 1: write true or false"),
@@ -125,6 +129,20 @@ def test_a_mistake_is_named_with_what_to_write(tmp_path, case):
     assert code > 0
     assert message in said
     assert not (tmp_path / "out").exists()
+
+
+def test_sizes_that_cannot_be_are_of_the_file(tmp_path):
+    ranks = f"{write_ranks(tmp_path / 'a.tiktoken')}@gpt2"
+    _, said = run("sizes = [-5]\n", tmp_path, "eval", "--data", DEV, "--", ranks)
+    assert "run.toml: sizes has -5: give vocabulary sizes as whole numbers" in said
+
+
+def test_a_mistake_on_the_command_line_is_not_the_files(tmp_path):
+    for words in (["--vocab-size", "100"], ["--vocab-size", "many"]):
+        code, said = run(f"{TEXT}vocab-size = 400\n", tmp_path, "train", *words)
+        assert code > 0
+        assert words[1] in said
+        assert "run.toml" not in said
 
 
 def test_an_option_that_the_command_lacks_belongs_into_a_table(tmp_path):

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from pairity import Roles, Tokenizer, sample
+from pairity.errors import PairityError
 from program import pairity
 
 DEV = str(sample.FOLDER / "dev")
@@ -116,38 +117,26 @@ def test_continue_reports_and_embed_writes(chat, tmp_path):
 
 
 BAD = {
-    "no special token": (("--to", "gguf", "--pad-token", "<x>"), "pad_token '<x>' is not a special token"),
-    "no place for a template": (
-        ("--to", "tiktoken", "--chat-template", "CHAT"),
-        "has no place for chat_template",
-    ),
-    "no place for a role": (
-        ("--to", "merges", "--bos-token", "<s>"),
-        "merges.txt has no place for bos_token",
-    ),
-    "a role that is not added": (
-        ("--to", "hf", "--eos-token", "</s>"),
-        "Give add_eos=True (--add-eos) as well",
-    ),
+    "no special token": ("gguf", "--pad-token <x>", "pad_token '<x>' is not a special token"),
+    "no place for a template": ("tiktoken", "--chat-template CHAT", "has no place for chat_template"),
+    "no place for a role": ("merges", "--bos-token <s>", "merges.txt has no place for bos_token"),
+    "a role that is not added": ("hf", "--eos-token </s>", "Give add_eos=True (--add-eos) as well"),
     "no template": (
-        ("--to", "transformers", "--chat-template", "BAD"),
-        "bad.jinja: the chat template is not a Jinja",
+        "transformers",
+        "--chat-template BAD",
+        "bad.jinja: the chat template is not a Jinja template: line 1",
     ),
-    "no such file": (
-        ("--to", "transformers", "--chat-template", "nowhere.jinja"),
-        "there is no nowhere.jinja",
-    ),
+    "no such file": ("transformers", "--chat-template nowhere.jinja", "there is no nowhere.jinja"),
 }
 
 
 @pytest.mark.parametrize("case", BAD)
 def test_an_export_that_cannot_be_says_why_and_writes_nothing(chat, tmp_path, case):
-    words, message = BAD[case]
+    to, words, message = BAD[case]
     (tmp_path / "bad.jinja").write_text("{% for m in messages %}")
     files = {"CHAT": chat / "chat.jinja", "BAD": tmp_path / "bad.jinja"}
-    done = pairity(
-        "export", chat / "first", *(files.get(word, word) for word in words), "-o", tmp_path / "out"
-    )
+    given = (files.get(word, word) for word in words.split())
+    done = pairity("export", chat / "first", "--to", to, *given, "-o", tmp_path / "out")
     assert done.returncode == 1
     assert done.stderr.startswith("error: ")
     assert message in done.stderr
@@ -155,10 +144,26 @@ def test_an_export_that_cannot_be_says_why_and_writes_nothing(chat, tmp_path, ca
     assert [file.name for file in tmp_path.iterdir()] == ["bad.jinja"]
 
 
+def test_what_is_left_out_is_told_once_the_files_are_there(chat, tmp_path):
+    (tmp_path / "x.tiktoken").write_text("")
+    for name, said in (("x.tiktoken", ["error"]), ("y.tiktoken", ["warning"])):
+        done = pairity("export", chat / "first", "--to", "tiktoken", "-o", tmp_path / name)
+        assert [line.split(":")[0] for line in done.stderr.splitlines()] == said, done.stderr
+    tok = Tokenizer.load(chat / "first")
+    with pytest.raises(
+        PairityError, match="already"
+    ):  # nothing was written: a warning would be an error here
+        tok.export("tiktoken", tmp_path / "x.tiktoken")
+
+
 BAD_TRAINING = {
     "smaller than what is there": (
         ("--continue", "FIRST", "--vocab-size", "500"),
-        "already take 500: give more",
+        "continue from has 500 tokens: give more",
+    ),
+    "no size to report": (
+        ("--continue", "FIRST", "--add-tokens", "5", "--pad-to", "0"),
+        "pad_to is 0: give at least 1",
     ),
     "nothing to add": (("--continue", "FIRST", "--add-tokens", "0"), "add_tokens is 0: give at least 1"),
     "nothing to add to": (("--add-tokens", "5"), "name it with continue_from (--continue)"),

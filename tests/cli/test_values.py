@@ -32,7 +32,8 @@ def data(tmp_path):
 @several("--data")
 @several("--skip", commas=True)
 @click.option("--title", default="")
-@click.option("--flag", is_flag=True)
+@click.option("-f", "--flag", is_flag=True)
+@click.option("--yes/--no", default=None, expose_value=False)
 def echo(files, data, skip, title, flag):
     print(f"{files=} {data=} {skip=} {title=} {flag=}")
 
@@ -60,6 +61,8 @@ def shown(files=(), data=(), skip=(), title="", flag=False):
         ("--data - a,b --skip c,d e", {"data": ("-", "a,b"), "skip": ("c", "d", "e")}),
         ("--skip 'a, b' c, d", {"skip": ("a", "b", "c", "d")}),
         ("--title --data x", {"title": "--data", "files": ("x",)}),
+        ("--data -5 -0.5,3 --flag", {"data": ("-5", "-0.5,3"), "flag": True}),
+        ("--flag --flag --title t", {"flag": True, "title": "t"}),
     ],
 )
 def test_which_words_belong_to_an_option(words, values):
@@ -70,6 +73,12 @@ def test_an_option_without_a_value_is_refused():
     for words in (["--data"], ["--data", "--flag"], ["--data", "--", "x"]):
         assert "Option '--data' requires an argument." in parsed(*words)
     assert "'--skip': ',' holds no name." in parsed("--skip", ",")
+
+
+@pytest.mark.parametrize("words", ["--title a --title b", "--title=a x --title b", "--yes --no"])
+def test_an_option_for_one_value_is_not_given_two(words):
+    option = words.split("=")[0].split()[0].replace("--yes", "--yes/--no")
+    assert f"Option '{option}' is given twice, but takes one value: leave one out." in parsed(*words.split())
 
 
 def test_a_row_of_values_is_written_out_for_click():
@@ -199,7 +208,7 @@ def test_metrics_by_commas(trained, data):
     done = pairity("eval", trained, *words)
     assert done.returncode == 0, done.stderr
     metrics = set(Scores.load(data.parent / "scores").table["metric"].to_pylist())
-    assert metrics == {"gini", "cost", "worst_best", "failed_lines"}
+    assert metrics == {"gini", "cost", "worst_best", "failed_lines", "round_trip"}
 
 
 def test_words_that_could_be_data_or_tokenizers(data):

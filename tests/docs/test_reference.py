@@ -72,12 +72,18 @@ SOME_NAME = {
     "meta.versions": "PACKAGE",
     "meta.failures": "NAME",
     "meta.failures.NAME": "LANG",
+    "meta.losses": "NAME",
+    "meta.losses.NAME": "LANG",
     "leaks": "NAME",
     "record.extension.costs": "LANG",
 }
 """Where the keys of an object are names that differ from run to run."""
 
-SELDOM = {"repeats", "transformers", "record.stuck.LANG", "record.starved.LANG", "meta.failures.NAME.LANG"}
+SELDOM = {
+    "repeats",
+    "transformers",
+    *("record.stuck.LANG", "record.starved.LANG", "meta.failures.NAME.LANG", "meta.losses.NAME.LANG"),
+}
 """Fields that the small runs of this test do not bring about."""
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tokenizers
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -350,6 +351,20 @@ def test_the_real_one_reads_special_tokens_as_we_do(tmp_path):
         assert real.encode(text, special=True) == tok.encode(text, allowed_special="all")
         assert real.encode(text) == tok.encode(text, disallowed_special=())
         assert real.encode(text, add_special=True) == real.encode(text), "nothing is added"
+
+
+def test_the_real_one_adds_what_a_template_adds(tmp_path):
+    made = small("qwen35").to_huggingface()
+    ids = {name: made.token_to_id(name) for name in SPECIALS[:2]}
+    made.post_processor = tokenizers.processors.TemplateProcessing(
+        single=" ".join([SPECIALS[0], "$A", SPECIALS[1]]), special_tokens=list(ids.items())
+    )
+    tok = Tokenizer.from_huggingface(made)
+    assert not tok.roles.named
+    [file] = tok.export("gguf", tmp_path / "vocab.gguf")
+    real = RealLlamaCpp(file)
+    assert real.encode("x हि", add_special=True) == made.encode("x हि").ids
+    assert real.encode("x हि") == tok.encode("x हि")
 
 
 def test_the_real_one_runs_odd_vocabularies(tmp_path):

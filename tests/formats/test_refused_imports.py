@@ -1,6 +1,5 @@
 """Files that cannot be kept as they are: each is refused, and the reason is named."""
 
-import copy
 import json
 
 import pytest
@@ -9,20 +8,14 @@ from pairity.errors import PairityError
 from pairity.text.pretokenizers import CL100K
 from pairity.tokenizer.tokenizer import Tokenizer
 from peer_tokenizers import Pretended, contents_of_small
-from small_tokenizers import small
+from small_tokenizers import changed, small
 
 tiktoken = pytest.importorskip("tiktoken")
 
 
 def _with(path: str, value: object) -> dict:
     """The contents of a good tokenizer.json with one thing changed: "model.dropout" -> 0.1."""
-    contents = copy.deepcopy(contents_of_small())
-    *outer, last = path.split(".")
-    place = contents
-    for key in outer:
-        place = place[int(key) if isinstance(place, list) else key]
-    place[int(last) if isinstance(place, list) else last] = value
-    return contents
+    return changed(contents_of_small(), path, value)
 
 
 def _split(pattern: str) -> dict:

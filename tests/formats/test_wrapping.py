@@ -1,6 +1,5 @@
 """What the files of a tokenizer say around its table is kept, also when it is extended."""
 
-import copy
 import json
 
 import pytest
@@ -11,7 +10,7 @@ from pairity import sample, train
 from pairity.bpe.roles import Roles
 from pairity.errors import PairityError, PairityWarning
 from pairity.tokenizer.tokenizer import Tokenizer
-from small_tokenizers import NASTY, SPECIALS, sample_lines, small
+from small_tokenizers import NASTY, SPECIALS, changed, sample_lines, small
 
 END, START, STOP, PAD = "<|endoftext|>", "<|im_start|>", "<|im_end|>", "<pad>"
 CHATML = (
@@ -256,9 +255,44 @@ def test_what_llama_cpp_cannot_put_around_a_text_is_named(tmp_path):
     tok = Tokenizer.load(write(tmp_path / "old", post_processor=roberta))
     assert tok.roles.add_eos, "eos_token is what ends a text"
     assert not tok.roles.add_bos
-    with pytest.warns(PairityWarning, match=r"left out: <\|im_start\|>\."):
+    with pytest.warns(PairityWarning, match=r"left out: <\|im_start\|> \(<\|im_end\|> is kept\)\."):
         tok.export("gguf", tmp_path / "x.gguf")
     assert tok.to_huggingface().encode("").ids == [ids[START], ids[STOP]]
+
+
+@pytest.mark.parametrize("named", [{}, {"bos_token": END}, {"eos_token": STOP}])
+def test_llama_cpp_puts_around_a_text_what_a_template_does_where_no_role_says_otherwise(tmp_path, named):
+    gguf = pytest.importorskip("gguf")
+    ids = {token["content"]: token["id"] for token in contents()["added_tokens"]}
+    template = processors.TemplateProcessing(
+        single=f"{END} $A {STOP}", special_tokens=[(END, ids[END]), (STOP, ids[STOP])]
+    )
+    parts = {"post_processor": json.loads(template.__getstate__())}
+    tok = Tokenizer.load(write(tmp_path / "old", config={"pad_token": PAD, **named}, **parts))
+    tok.export("gguf", tmp_path / "x.gguf", allow_different=True)
+    fields = gguf.GGUFReader(tmp_path / "x.gguf").fields
+    for end, token in (("bos", END), ("eos", STOP)):
+        assert fields[f"tokenizer.ggml.add_{end}_token"].contents() is True
+        assert fields[f"tokenizer.ggml.{end}_token_id"].contents() == ids[token]
+    assert tok.roles.named == {"pad_token": PAD, **named}, "the tokenizer itself has the roles that it had"
+    assert tok.to_huggingface().encode("").ids == [ids[END], ids[STOP]]
+
+
+def test_two_tokens_before_a_text_are_more_than_llama_cpp_can(tmp_path):
+    gguf = pytest.importorskip("gguf")
+    ids = {token["content"]: token["id"] for token in contents()["added_tokens"]}
+    template = processors.TemplateProcessing(
+        single=f"{END} {START} $A {STOP}", special_tokens=[(name, ids[name]) for name in (END, START, STOP)]
+    )
+    parts = {"post_processor": json.loads(template.__getstate__())}
+    tok = Tokenizer.load(write(tmp_path / "old", config={"bos_token": END}, **parts))
+    with pytest.warns(
+        PairityWarning, match=r"left out: <\|endoftext\|>, <\|im_start\|> \(<\|im_end\|> is kept"
+    ):
+        tok.export("gguf", tmp_path / "x.gguf", allow_different=True)
+    fields = gguf.GGUFReader(tmp_path / "x.gguf").fields
+    assert fields["tokenizer.ggml.add_bos_token"].contents() is False
+    assert fields["tokenizer.ggml.add_eos_token"].contents() is True
 
 
 # ---------------------------------------------------------------------- refused
@@ -266,13 +300,7 @@ def test_what_llama_cpp_cannot_put_around_a_text_is_named(tmp_path):
 
 def _changed(path: str, value: object) -> dict:
     """Parts of a good tokenizer.json with one thing changed: "post_processor.type" -> "Nothing"."""
-    changed = copy.deepcopy(contents())
-    *outer, last = path.split(".")
-    place = changed
-    for key in outer:
-        place = place[int(key) if isinstance(place, list) else key]
-    place[int(last) if isinstance(place, list) else last] = value
-    return changed
+    return changed(contents(), path, value)
 
 
 TEMPLATE = "post_processor.processors.1"

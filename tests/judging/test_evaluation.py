@@ -165,7 +165,7 @@ def test_groups_by_script_family_and_resource_level() -> None:
 
 def test_only_the_metrics_asked_for() -> None:
     scores = scores_of(metrics=["gini", "entropy"])
-    expected = {"gini", "failed_lines"} | {name for name in METRICS if name.startswith("renyi")}
+    expected = {"gini", "failed_lines", "round_trip"} | {name for name in METRICS if name.startswith("renyi")}
     assert set(scores.table["metric"].to_pylist()) == expected
     with pytest.raises(PairityError, match=r"there is no metric 'gin'\. Families: compression"):
         scores_of(metrics=["gin"])

@@ -7,7 +7,9 @@ import pytest
 
 from chunk_tokenizers import TEXTS, Chunks, Fussy, plain_costs, row, scores_of
 from pairity.errors import PairityError
-from pairity.judging.evaluation import read_lines
+from pairity.judging.evaluation import LossWarning, evaluate, read_lines
+from pairity.judging.tax import tax
+from peer_tokenizers import characters
 
 
 def test_lines_that_are_not_parallel() -> None:
@@ -124,7 +126,9 @@ def test_a_decoder_that_fails_is_text_lost() -> None:
         def decode(self, ids):  # type: ignore[no-untyped-def]
             raise RuntimeError("no")
 
-    assert scores_of([Mute(3)]).value("chunks", "round_trip") == 0
+    with pytest.warns(LossWarning, match="chunks loses text in 15 of 15 lines"):
+        scores = scores_of([Mute(3)])
+    assert scores.value("chunks", "round_trip") == 0
 
 
 def test_the_user_can_interrupt() -> None:
@@ -170,3 +174,33 @@ def test_read_lines_names_the_file_and_line(tmp_path: Path) -> None:
     bad.rename(tmp_path / "eng_Latn.txt.gz")
     with pytest.raises(PairityError, match=r"eng_Latn\.txt\.gz, near line 1: broken gzip file"):
         read_lines(tmp_path)
+
+
+ENGLISH = characters("".join(TEXTS["eng_Latn"]))
+LOSES = "latin loses text in 10 of 15 lines; in ell_Grek, in 5 of 5 lines"
+
+
+def test_a_tokenizer_that_drops_characters_is_named_and_marked() -> None:
+    with pytest.warns(LossWarning, match=LOSES):
+        scores = evaluate({"latin": ENGLISH, "three": Chunks(3)}, TEXTS, metrics=["cost"], resamples=0)
+    assert scores.value("latin", "round_trip") == pytest.approx(1 / 3), "whatever metrics were chosen"
+    assert [said for said in scores.warnings if said.startswith(LOSES)]
+    assert not [said for said in scores.warnings if said.startswith("three")]
+    assert scores.meta["losses"] == {"latin": {"ell_Grek": 5, "zho_Hans": 5}}
+    assert [one.lost_lines for one in scores.overview()] == [10, 0]
+    assert row(scores, "latin", "cost", "ell_Grek")["note"] == "loses text in 5 of 5 lines"
+    assert row(scores, "latin", "cost", "eng_Latn")["note"] is None
+
+
+def test_a_price_without_its_reference_names_those_that_are_there() -> None:
+    with pytest.raises(
+        PairityError, match=r"the text has no deu_Latn.*\(--reference\), of eng_Latn, ell_Grek, zho"
+    ):
+        tax(Chunks(3), 2.0, data=TEXTS, reference="deu_Latn")
+
+
+def test_a_price_says_where_text_is_lost() -> None:
+    with pytest.warns(LossWarning, match="latin loses text in"):
+        table = tax({"latin": ENGLISH}, 2.0, data=TEXTS).to_pylist()
+    notes = {one["language"]: one["note"] for one in table}
+    assert notes == {code: None if code == "eng_Latn" else "loses text in 5 of 5 lines" for code in TEXTS}

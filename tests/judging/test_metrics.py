@@ -289,14 +289,22 @@ def test_integrity_of_no_tokens_is_undefined() -> None:
 def test_round_trip_of_text_and_of_bytes() -> None:
     lines = ["ab", "", "é"]
     ids, offsets = np.array([0, 1, 2], dtype=np.uint32), np.array([0, 2, 2, 3])
-    text = comes_back(lines, ids, offsets, lambda t: "".join("abé"[i] for i in t))
-    raw = comes_back(lines, ids, offsets, lambda t: b"".join([b"a", b"b", b"\xc3"][i] for i in t))
+    text, _ = comes_back(lines, ids, offsets, lambda t: "".join("abé"[i] for i in t))
+    raw, lost = comes_back(lines, ids, offsets, lambda t: b"".join([b"a", b"b", b"\xc3"][i] for i in t))
     assert text.tolist() == [True, True, True]
     assert raw.tolist() == [True, True, False]
+    assert lost.tolist() == [False, False, True]
     became = Lines(failed=np.array([False, False, True]), came_back=raw)
     assert round_trip(became) == pytest.approx(2 / 3)
     assert failed_lines(became) == 1
     assert math.isnan(round_trip(Lines(failed=became.failed, came_back=None)))
+
+
+def test_another_normal_form_loses_no_text() -> None:
+    ids, offsets = np.array([0, 1], dtype=np.uint32), np.array([0, 1, 2])
+    same, lost = comes_back(["e\u0301", "E"], ids, offsets, lambda t: "\u00e9" if t == [0] else "e")
+    assert same.tolist() == [False, False]
+    assert lost.tolist() == [False, True]
 
 
 def test_no_two_entries_share_a_name_or_a_title() -> None:

@@ -14,6 +14,7 @@ from pairity.tokenizer.tokenizer import Tokenizer
 from small_tokenizers import (
     BYTES,
     END,
+    SAVED,
     naive_ids,
     odd_trace,
     small,
@@ -32,15 +33,7 @@ def test_the_folder_holds_all_and_loads_as_it_was(tmp_path):
     )
     tok.save(tmp_path / "deep" / "out", eos_token=END)
     files = {file.name for file in (tmp_path / "deep" / "out").iterdir()}
-    assert files == {
-        "tokenizer.json",
-        "tokenizer_config.json",
-        "special_tokens_map.json",
-        "merges.txt",
-        "vocab.json",
-        "pairity.json",
-        "trace.parquet",
-    }
+    assert files == SAVED
     assert [file.name for file in (tmp_path / "deep").iterdir()] == ["out"], "nothing temporary is left"
     loaded = Tokenizer.load(tmp_path / "deep" / "out")
     assert loaded == tok

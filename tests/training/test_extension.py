@@ -125,8 +125,8 @@ def test_an_object_of_another_library_can_be_continued(dev, first):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"vocab_size": 600}, r"vocab_size is 600, but .* already take 600: give more than 600 .*add_tokens"),
-        ({"vocab_size": 300}, "already take 600"),
+        ({"vocab_size": 600}, r"vocab_size is 600, but .* has 600 tokens: give more than 600.*--add-tokens"),
+        ({"vocab_size": 300}, "continue from has 600 tokens"),
         ({"add_tokens": 0}, "add_tokens is 0: give at least 1"),
         ({"add_tokens": -5}, "add_tokens is -5: give at least 1"),
         ({"add_tokens": 1.5}, "add_tokens is 1.5: it must be a whole number"),

@@ -79,11 +79,12 @@ def test_continuing_keeps_the_cut_and_the_special_tokens(lines):
         == "gpt2"
     )
     for settings, message in [
-        ({"pretokenizer": "gpt4"}, "leave the pre-tokenizer out"),
-        ({"pretokenizer": "gpt4o"}, "cuts text with 'gpt2', but 'gpt4o' was requested: leave"),
-        ({"digits": True}, "cuts text with 'gpt2', but 'gpt2:digits' was requested: leave"),
-        ({"normalize": "nfc"}, "leave normalize out"),
-        ({"special_tokens": ["<s>"]}, "keeps its special tokens"),
+        ({"pretokenizer": "gpt4"}, r"Leave pretokenizer \(--pretokenizer\)"),
+        ({"pretokenizer": "gpt4o"}, "cuts text with 'gpt2', but 'gpt4o' was requested"),
+        ({"digits": True}, r"cuts text with 'gpt2', but 'gpt2:digits' was requested.*--single-digits"),
+        ({"normalize": "nfc"}, r"Leave normalize \(--normalize\) out"),
+        ({"special_tokens": ["<s>"]}, r"keeps its special tokens.*--special-token"),
+        ({"reserved": 2}, r"keeps its special tokens.*--reserved"),
     ]:
         with pytest.raises(PairityError, match=message):
             train(dev, num_merges=5, method=Classical(), continue_from=first, progress=False, **settings)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from interrupted_training import interrupted_after
 from pairity import PairityError, PairityWarning, train
 from pairity.training import checkpoint as module
 from pairity.training.checkpoint import Checkpoint
@@ -64,20 +65,10 @@ def test_a_checkpoint_that_cannot_be_written_does_not_end_the_run(tmp_path, monk
 def test_an_interrupted_run_keeps_what_it_had_last(tmp_path, monkeypatch):
     from pairity import _core
 
-    original = _core.train
     whole = train(TEXT, **SETTINGS)
-
-    def interrupted(*arguments, **options):
-        for merges in (2, 5):
-            cut = original(*arguments, **options | {"merges": merges, "checkpoint": None})
-            options["checkpoint"](cut[0], cut[3])
-        raise KeyboardInterrupt
-
     path = tmp_path / "c.parquet"
-    with monkeypatch.context() as patch:
-        patch.setattr(_core, "train", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            train(TEXT, **SETTINGS, checkpoint=path)
+    with interrupted_after(2, 5):
+        train(TEXT, **SETTINGS, checkpoint=path)
     heard = []
     original_learn = _core.train
 

@@ -21,6 +21,9 @@ import click
 from pairity.errors import PairityError
 from pairity.formats.toml_files import read_toml
 
+CONFIG = "pairity.config"
+"""Where a context of click keeps the path of the file."""
+
 
 def read_config(ctx: click.Context, _: click.Parameter, path: Path | None) -> None:
     """Values for click to take where the command line has none."""
@@ -34,6 +37,7 @@ def read_config(ctx: click.Context, _: click.Parameter, path: Path | None) -> No
     own = tables.get(str(ctx.info_name), {})
     values = values_of(top, ctx, str(path)) | values_of(own, ctx, f"{path} [{ctx.info_name}]")
     ctx.default_map = {**(ctx.default_map or {}), **values}
+    ctx.meta[CONFIG] = path
 
 
 def values_of(settings: Mapping[str, Any], ctx: click.Context, where: str) -> dict[str, Any]:

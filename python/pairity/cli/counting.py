@@ -30,10 +30,10 @@ from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER
     type=click.Choice(["train", "dev"]),
     default="train",
     show_default=True,
-    help="What the text is for.",
+    help="What the text is for: to learn from (train), or to compare languages on (dev).",
 )
 @force("an existing file")
-@cutting
+@cutting()
 @config
 def count_command(
     sources: Sequence[str],
@@ -47,7 +47,10 @@ def count_command(
     replace_invalid: bool,
     threads: int | None,
 ) -> None:
-    """Count pre-tokens once, so that training can start from counts."""
+    """Count pre-tokens once, so that training can start from counts.
+
+    What a SOURCE may be: pairity --help.
+    """
     check_name(output)
     with output_file(output, force=force), Progress() as show:
         show.stage("counting", unit="B")

@@ -13,7 +13,8 @@ from pairity.cli.printing import print_scores, print_tax, print_written
 from pairity.errors import PairityError
 from pairity.extras import load_extra
 from pairity.formats.opening import TOKENIZERS, split_name
-from pairity.judging.evaluation import LeakWarning, evaluate
+from pairity.judging.evaluation import LeakWarning, LossWarning, evaluate
+from pairity.judging.metrics import FAMILIES
 from pairity.judging.opening import by_name, open_tokenizer
 from pairity.judging.scores import OF_THE_FOLDER
 from pairity.judging.tax import tax
@@ -33,6 +34,7 @@ reference_option = click.option(
 EVALUATE = f"""Evaluate tokenizers on parallel text: one tidy table, with 95% intervals.
 
 A TOKENIZER is {TOKENIZERS}. Write NAME=TOKENIZER to choose the name that is shown.
+What a SOURCE may be: pairity --help.
 """
 
 
@@ -60,7 +62,7 @@ A TOKENIZER is {TOKENIZERS}. Write NAME=TOKENIZER to choose the name that is sho
     "metrics",
     commas=True,
     metavar="METRIC...",
-    help="Metrics, or families of metrics. Default: all.",
+    help=f"Metrics, or families of metrics: {', '.join(FAMILIES)}. Default: all.",
 )
 @click.option(
     "--baseline", metavar="NAME", help="Measure changes against this tokenizer. Default: the last one given."
@@ -69,7 +71,8 @@ A TOKENIZER is {TOKENIZERS}. Write NAME=TOKENIZER to choose the name that is sho
     "--sizes",
     commas=True,
     metavar="SIZE...",
-    help="Evaluate pairity's tokenizers at each of these vocabulary sizes, cut from the one that was trained.",
+    help="Evaluate pairity's tokenizers at each of these vocabulary sizes, cut from the one that was trained and shown "
+    "as NAME@SIZE.",
 )
 @reference_option
 @click.option(
@@ -104,7 +107,8 @@ def eval_command(
     with output_folder(output, OF_THE_FOLDER, what="scores", force=force):
         opened = by_name((one.name, one) for one in map(open_tokenizer, tokenizers))
         with Progress() as show, warnings.catch_warnings():
-            warnings.simplefilter("ignore", LeakWarning)  # the scores carry it, and are printed with it
+            for told in (LeakWarning, LossWarning):  # the scores carry these, and are printed with them
+                warnings.simplefilter("ignore", told)
             show.stage("encoding", unit="texts")
             scores = evaluate(
                 opened,
@@ -169,7 +173,10 @@ def report_command(
     title: str,
     force: bool,
 ) -> None:
-    """Turn scores into one self-contained HTML page."""
+    """Turn scores into one self-contained HTML page.
+
+    SCORES is the folder that pairity eval wrote. What a SOURCE may be: pairity --help.
+    """
     check_extras()
     with ExitStack() as held:
         held.enter_context(output_file(output, force=force))
@@ -210,7 +217,10 @@ def name_and_spec(text: str) -> tuple[str, str]:
 @click.option("--price", type=float, required=True, help="Price of a million tokens, in any currency.")
 @reference_option
 def tax_command(tokenizers: Sequence[str], data: Sequence[str], price: float, reference: str) -> None:
-    """Show what the same content costs in each language."""
+    """Show what the same content costs in each language.
+
+    What a TOKENIZER may be: pairity eval --help. What a SOURCE may be: pairity --help.
+    """
     table = tax(list(tokenizers), price, data=list(data), reference=reference)
     click.echo(
         f"the price of content that takes a million tokens in {reference}, at {price:.2f} per million tokens"

@@ -1,14 +1,16 @@
 """What commands share: options with several values, and how text is cut."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from pairity.bpe.roles import check_template
-from pairity.cli.config import read_config
+from pairity.cli.config import CONFIG, read_config
 from pairity.errors import PairityError
 from pairity.formats.tokenizer_config import read_template
 
@@ -39,10 +41,28 @@ class Command(click.Command):
                 raise
             words, rows = args, {}
         try:
+            if not ctx.resilient_parsing:
+                refuse_twice(self.make_parser(ctx).parse_args(list(words))[2])
             return super().parse_args(ctx, words)
         except click.MissingParameter as error:
             if isinstance(error.param, click.Argument) and rows:
                 raise swallowed(error.param, rows, ctx) from None
+            raise
+        except click.BadParameter as error:
+            if error.param is not None and from_config(ctx, error.param):
+                raise PairityError(f"{ctx.meta[CONFIG]}: {error.format_message()}") from None
+            raise
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except PairityError as error:  # of a value, which its sentence begins with
+            for option in self.params:
+                named = tuple(
+                    f"{name} {verb} " for name in (option.name, *option.opts) for verb in ("is", "has")
+                )
+                if str(error).startswith(named) and from_config(ctx, option):
+                    raise PairityError(f"{ctx.meta[CONFIG]}: {error}") from error
             raise
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -94,7 +114,22 @@ def one_value_each(
 
 
 def is_value(word: str) -> bool:
-    return word == "-" or not word.startswith("-")
+    """No option begins with a digit: -5 is a number, which the option may refuse."""
+    return word == "-" or not word.startswith("-") or word[1:2].isdigit()
+
+
+def refuse_twice(given: Sequence[click.Parameter]) -> None:
+    """Refuse a second value for an option that takes one: click would quietly take the last."""
+    for option in given:
+        if not isinstance(option, click.Option) or option.multiple or given.count(option) < 2:
+            continue
+        if not option.is_flag or option.secondary_opts:
+            names = "/".join([*option.opts[-1:], *option.secondary_opts])
+            raise click.UsageError(f"Option {names!r} is given twice, but takes one value: leave one out.")
+
+
+def from_config(ctx: click.Context, parameter: click.Parameter) -> bool:
+    return ctx.get_parameter_source(str(parameter.name)) is ParameterSource.DEFAULT_MAP
 
 
 def swallowed(
@@ -200,7 +235,11 @@ def roles(function: Function) -> Function:
             default=None,
             help="Let other libraries begin every text with the BOS token.",
         ),
-        click.option("--unk-token", metavar="TEXT", help="Special token for the unknown; it never occurs."),
+        click.option(
+            "--unk-token",
+            metavar="TEXT",
+            help="Special token for unknown text: some programs want one, but bytes leave nothing unknown.",
+        ),
         click.option("--pad-token", metavar="TEXT", help="Special token that pads a text."),
         click.option("--eos-token", metavar="TEXT", help="Special token that ends a text."),
         click.option("--bos-token", metavar="TEXT", help="Special token that begins a text."),
@@ -209,9 +248,9 @@ def roles(function: Function) -> Function:
     return function
 
 
-def cutting(function: Function) -> Function:
-    """The options that say how text is read and cut."""
-    for option in (
+def cutting(or_else: str = "") -> Callable[[Function], Function]:
+    """The options that say how text is read and cut; `or_else` is where the pre-tokenizer comes from otherwise."""
+    options = (
         click.option("--threads", type=int, help="Number of threads. Default: one per core."),
         click.option(
             "--replace-invalid", is_flag=True, help="Replace bytes that are not UTF-8, and report how many."
@@ -226,9 +265,7 @@ def cutting(function: Function) -> Function:
         click.option("--single-digits", is_flag=True, help="Make every digit a pre-token of its own."),
         click.option(
             "--pretokenizer",
-            help="gpt4o, gpt4, qwen35 (for llama.cpp), gpt2, whitespace, none, or a regex. Default: gpt4o, or that of "
-            "--continue.",
+            help=f"gpt4o, gpt4, qwen35 (for llama.cpp), gpt2, whitespace, none, or a regex. Default: gpt4o{or_else}.",
         ),
-    ):
-        function = option(function)
-    return function
+    )
+    return lambda function: reduce(lambda made, option: option(made), options, function)

@@ -133,7 +133,9 @@ def print_extension(extension: Extension) -> None:
 def print_scores(scores: Scores) -> None:
     """The overview, and what a reader of it has to know."""
     rows = []
-    for row in scores.overview():
+    overview = scores.overview()
+    lossy = any(row.lost_lines for row in overview)
+    for row in overview:
         found = row.gini
         rows.append(
             [
@@ -143,10 +145,11 @@ def print_scores(scores: Scores) -> None:
                 write("compression_rate_line", row.compression_rate),
                 write("worst_best", row.worst_best),
                 row.worst_language or "",
+                *([f"loses text in {row.lost_lines:,} lines" if row.lost_lines else ""] if lossy else []),
             ]
         )
     header = ["tokenizer", "Gini", "95% interval", "lines/token", "worst/best", "worst language"]
-    print_table(header, rows, numbers=range(1, 5))
+    print_table([*header, *([""] if lossy else [])], rows, numbers=range(1, 5))
     print_warnings(scores.warnings)
 
 
@@ -175,8 +178,9 @@ def print_tax(rows: Iterable[Mapping[str, Any]]) -> None:
             f"{write('premium', row['premium'])}x",
             Form(2).write(row["price"]),
             Form(2, signed=True).write(row["extra"]),
+            row["note"] or "",
         ]
         for row in sorted(rows, key=lambda row: (row["tokenizer"], -row["price"]))
     ]
-    header = ["tokenizer", "language", "name", "tokens per line", "premium", "price", "extra"]
+    header = ["tokenizer", "language", "name", "tokens per line", "premium", "price", "extra", ""]
     print_table(header, shown, numbers=range(3, 7))

@@ -1,7 +1,7 @@
 """`encode`, `decode`, `inspect`, `export` and `embed`: what can be done with a tokenizer that is there."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Unpack
@@ -18,6 +18,8 @@ from pairity.counts.counts import Counts
 from pairity.errors import PairityError
 from pairity.formats import exporting, llama_cpp
 from pairity.formats.opening import find
+from pairity.judging.measurement import forgiving
+from pairity.judging.metrics.lines import comes_back
 from pairity.judging.opening import open_tokenizer
 from pairity.judging.profile import inspect_languages
 from pairity.judging.protocol import TokenizerLike
@@ -31,23 +33,42 @@ tokenizer_argument = click.argument("tokenizer")
 SHOWN = ("method", "vocab_size", "num_merges", "min_frequency", "max_token_length", "whole_characters")
 
 
+SPECIAL_TOKENS: dict[str, Any] = {
+    "refuse": {},
+    "token": {"allowed_special": "all"},
+    "text": {"disallowed_special": ()},
+}
+"""--special-tokens, as `Tokenizer.encode` has it."""
+
+
 @command(
     "encode",
     """
     echo 'Guten Morgen' | pairity encode tokenizer/
     echo 'Guten Morgen' | pairity encode tokenizer/ --tokens
+    echo 'Guten Morgen</s>' | pairity encode tokenizer/ --special-tokens token
     """,
 )
 @tokenizer_argument
 @click.option("--tokens", is_flag=True, help="Show the tokens instead of their ids.")
-def encode_command(tokenizer: str, tokens: bool) -> None:
+@click.option(
+    "--special-tokens",
+    type=click.Choice(list(SPECIAL_TOKENS)),
+    help="What a special token in the text becomes: an error, that token, or plain text. Default: refuse, or text for "
+    "a tokenizer that is no byte-level BPE.",
+)
+def encode_command(tokenizer: str, tokens: bool, special_tokens: str | None) -> None:
     """Encode standard input: one line of ids per line of text.
 
-    TOKENIZER is what eval takes.
+    What a TOKENIZER may be: pairity eval --help.
     """
     found = open_any(tokenizer)
-    for number, line in enumerate(sys.stdin.buffer, 1):
-        ids = encode_line(found, line.removesuffix(b"\n"), number)
+    rows = (
+        encoded_by_us(found, special_tokens)
+        if isinstance(found, Tokenizer)
+        else encoded_by_another_library(found, special_tokens)
+    )
+    for ids in rows:
         shown = (
             [repr(token_bytes(found, i).decode(errors="replace")) for i in ids] if tokens else map(str, ids)
         )
@@ -64,14 +85,39 @@ def open_any(spec: str) -> Tokenizer | TokenizerLike:
         return open_tokenizer(spec)
 
 
-def encode_line(tokenizer: Tokenizer | TokenizerLike, line: bytes, number: int) -> list[int]:
-    if isinstance(tokenizer, Tokenizer):
-        return tokenizer.encode(line)
-    try:
-        ids, _ = tokenizer.encode_lines([line.decode()])
-    except UnicodeDecodeError:
-        raise PairityError(f"line {number} is not UTF-8, which {tokenizer.name} cannot encode.") from None
-    return [int(token) for token in ids]
+def numbered_lines() -> Iterator[tuple[int, bytes]]:
+    for number, line in enumerate(sys.stdin.buffer, 1):
+        yield number, line.removesuffix(b"\n")
+
+
+def encoded_by_us(tokenizer: Tokenizer, special_tokens: str | None) -> Iterator[list[int]]:
+    rules = SPECIAL_TOKENS[special_tokens or "refuse"]
+    for number, line in numbered_lines():
+        try:
+            yield tokenizer.encode(line, **rules)
+        except PairityError as error:
+            raise PairityError(f"line {number}: {error}") from None
+
+
+def encoded_by_another_library(tokenizer: TokenizerLike, special_tokens: str | None) -> Iterator[list[int]]:
+    """The first line that does not come back is told, and none is looked at after it."""
+    if special_tokens not in (None, "text"):
+        raise PairityError(
+            f"--special-tokens {special_tokens} is for byte-level BPE tokenizers: {tokenizer.name} is run by its own "
+            "library, and special tokens in a text are read as text there. Leave the option out."
+        )
+    lossless = True
+    for number, line in numbered_lines():
+        try:
+            text = line.decode()
+        except UnicodeDecodeError:
+            raise PairityError(f"line {number} is not UTF-8, which {tokenizer.name} cannot encode.") from None
+        ids, offsets = tokenizer.encode_lines([text])
+        if lossless and comes_back([text], ids, offsets, forgiving(tokenizer))[1].any():
+            lossless = False
+            told = f"{tokenizer.name} loses text: line {number} does not come back as it was."
+            print_warnings([f"{told} pairity eval tells how many lines do."])
+        yield [int(token) for token in ids]
 
 
 def token_bytes(tokenizer: Tokenizer | TokenizerLike, token: int) -> bytes:
@@ -96,7 +142,7 @@ def decoded(tokenizer: Tokenizer | TokenizerLike, ids: list[int]) -> bytes:
 def decode_command(tokenizer: str) -> None:
     """Decode standard input: one line of text per line of ids.
 
-    TOKENIZER is what eval takes.
+    What a TOKENIZER may be: pairity eval --help.
     """
     found = open_any(tokenizer)
     for number, line in enumerate(sys.stdin.buffer, 1):
@@ -159,7 +205,7 @@ def inspect_command(
 ) -> None:
     """Show a tokenizer's settings, its data, and which languages were served; or what it means to one language.
 
-    TOKENIZER is any byte-level BPE that eval takes.
+    TOKENIZER is any byte-level BPE of those that pairity eval --help lists; what a SOURCE may be: pairity --help.
     """
     check_options(tokens, languages, data, table, counts)
     with ExitStack() as outputs:
@@ -230,8 +276,14 @@ def show_languages(found: Tokenizer, languages: Sequence[str], data: Any, table:
     """,
 )
 @tokenizer_argument
-@click.option("--to", type=click.Choice(exporting.FORMATS), required=True, help="Format to write.")
-@output("A file, or a folder for the formats with several files.", metavar="PATH")
+@click.option(
+    "--to",
+    type=click.Choice(exporting.FORMATS),
+    required=True,
+    help="Format to write: one tokenizer.json (hf), a folder for AutoTokenizer (transformers), a file of ranks "
+    "(tiktoken), GPT-2's vocab.json and merges.txt (merges), or a vocabulary for llama.cpp (gguf).",
+)
+@output("A file, or a folder for transformers and merges.", metavar="PATH")
 @click.option("--vocab-size", type=int, help="Truncate to this many tokens first; ids do not change.")
 @roles
 @click.option(
@@ -251,8 +303,8 @@ def export_command(
 ) -> None:
     """Write a tokenizer in the format of another library.
 
-    TOKENIZER is any byte-level BPE that eval takes. Roles and chat template are those that it has, unless others are
-    given here.
+    TOKENIZER is any byte-level BPE of those that pairity eval --help lists. Roles and chat template are those that it
+    has, unless others are given here.
     """
     exporting.check_given(to, given)
     exporting.check_allowed(to, allow_different)
@@ -281,8 +333,8 @@ def export_command(
 def embed_command(old: str, new: str, output: Path, force: bool) -> None:
     """Write which old tokens each new token of an extended tokenizer is made of.
 
-    The mean of their rows is where the row of the new token in a model's embedding may start;
-    pairity.extend_embeddings does that to a model of transformers.
+    In a model's embedding, the row of a new token starts well as the mean of theirs. For a model of transformers,
+    pairity.extend_embeddings in Python does that.
     """
     embedding.check_name(output)
     with output_file(output, force=force):

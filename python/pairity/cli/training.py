@@ -81,21 +81,21 @@ GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSour
 @several(
     "--ratio",
     metavar="LANG=R...",
-    help="Serve LANG, which has no dev text, by its train text: R bytes are worth one dev line. R is a number, a "
-    "language whose dev lines are to be measured, or auto: eng_Latn, or the first one with dev text.",
+    help="Serve LANG, which has no dev text, by its train text: R bytes of it count as one dev line. R is a number, a "
+    "language (the length of its dev lines is taken), or auto (eng_Latn, or else the first language with dev text).",
 )
 @click.option(
     "--ratios",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="The same from a .json or .toml file.",
+    help="The same from a .toml or .json file: code = 'auto'.",
 )
 @click.option(
     "--unit",
     type=click.Choice(["line", "byte", "char", "word"]),
     default="line",
     show_default=True,
-    help="Compare languages by tokens per this.",
+    help="Compare languages by how many tokens they take per line, byte, character or word.",
 )
 @click.option(
     "--on",
@@ -137,7 +137,7 @@ GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSour
     "--continue",
     "continue_from",
     metavar="TOKENIZER",
-    help="Keep the tokens and ids of this byte-level BPE and learn more. TOKENIZER is what eval takes.",
+    help="Keep the tokens and ids of this byte-level BPE and learn more.",
 )
 @roles
 @several("--skip", commas=True, metavar="LANG...", help="Leave these languages of the train text out.")
@@ -146,7 +146,7 @@ GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSour
 )
 @force("the tokenizer in the output folder")
 @output("Folder for the tokenizer.", metavar="DIR")
-@cutting
+@cutting(", or that of --continue")
 @config
 def train_command(
     train_sources: Sequence[str],
@@ -181,7 +181,10 @@ def train_command(
     threads: int | None,
     **given: Unpack[GivenRoles],
 ) -> None:
-    """Train a tokenizer and save it as a folder for transformers, tokenizers and pairity."""
+    """Train a tokenizer and save it as a folder for transformers, tokenizers and pairity.
+
+    What a SOURCE may be: pairity --help. What a TOKENIZER may be: pairity eval --help.
+    """
     refuse_idle(method, window, alpha)
     policy: Policy = Classical()
     if method == "parity":
@@ -344,7 +347,10 @@ def read_ratios(path: Path | None) -> dict[str, float | str]:
     except OSError as error:
         raise unreadable(path, error) from None
     except (ValueError, RecursionError) as error:
-        raise PairityError(f"{path} cannot be read as {kind}: {error}") from error
+        raise PairityError(
+            f"{path} cannot be read as {kind}: {error}. --ratios takes a .toml file (code = 130) or a .json file "
+            '({"code": 130}).'
+        ) from error
     if not isinstance(found, dict) or not all(
         isinstance(value, int | float | str) and not isinstance(value, bool) for value in found.values()
     ):

@@ -52,12 +52,17 @@ def export(
     check_allowed(to, allow_different)
     check_given(to, given or {})
     model = model.with_roles(given or {})
+    written = write_format(model, to, path, force, allow_different)
     if left_out := unsaid(to, model):
         warnings.warn(
             f"{FILES[to]} has no place for {listed(left_out)}: left out. Export to transformers to keep that.",
             PairityWarning,
             stacklevel=3,
         )
+    return written
+
+
+def write_format(model: BpeModel, to: str, path: Path, force: bool, allow_different: bool) -> list[Path]:
     match to:
         case "hf":
             file = hf_file(path)

@@ -2,10 +2,12 @@
 
 import tempfile
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pairity.bpe.model import BpeModel
+from pairity.bpe.roles import Roles
 from pairity.errors import PairityWarning, listed
 from pairity.extras import load_extra
 from pairity.formats import llama_cpp, tokenizer_json
@@ -18,7 +20,8 @@ DEFAULT_EOS = 11
 def contents(model: BpeModel) -> bytes:
     """The bytes of the file, once all is known to be expressible."""
     gguf = load_extra("gguf", "a GGUF file")
-    warn_of_ends(model)
+    roles = with_ends(model)
+    warn_of_ends(model, roles)
     texts = {token_id: text for text, token_id in tokenizer_json.vocab(model).items()}
     not_special = model.wrapping.not_special
     specials = {token_id: name in not_special for name, token_id in model.special_tokens.items()}
@@ -40,16 +43,31 @@ def contents(model: BpeModel) -> bytes:
         file.add_token_list([texts.get(i, f"[UNUSED_{i}]") for i in range(len(model.tokens))])
         file.add_token_types([kind(i) for i in range(len(model.tokens))])
         file.add_token_merges([" ".join(pair) for pair in tokenizer_json.merge_list(model)])
-        add_roles(file, model)
+        add_roles(file, model, roles)
         file.write_header_to_file()
         file.write_kv_data_to_file()
         file.close()
         return path.read_bytes()
 
 
-def add_roles(file: Any, model: BpeModel) -> None:
-    """Ids, flags and chat templates, into the fields that llama.cpp has for them."""
+def with_ends(model: BpeModel) -> Roles:
+    """The roles, and where the tokenizer has no BOS or EOS token, what its post-processor begins or ends a text with.
+
+    llama.cpp can put one token before a text and one after it, and these are its BOS and EOS tokens. Each end is for
+    itself: where BOS is one token and the post-processor puts another, or several, that end gets none, since prompts
+    and chats rely on the roles. llama.cpp's own converter of Hugging Face's files does the same.
+    """
     roles = model.roles
+    before, after = around(model.wrapping.post_processor)
+    if roles.bos_token is None and len(before) == 1:
+        roles = replace(roles, bos_token=before[0], add_bos=True)
+    if roles.eos_token is None and len(after) == 1:
+        roles = replace(roles, eos_token=after[0], add_eos=True)
+    return roles
+
+
+def add_roles(file: Any, model: BpeModel, roles: Roles) -> None:
+    """Ids, flags and chat templates, into the fields that llama.cpp has for them."""
     file.add_add_bos_token(roles.add_bos)
     if roles.add_eos:
         file.add_add_eos_token(True)
@@ -60,9 +78,9 @@ def add_roles(file: Any, model: BpeModel) -> None:
         file.add_chat_template(several if model.wrapping.templates else roles.chat_template)
 
 
-def warn_of_ends(model: BpeModel) -> None:
+def warn_of_ends(model: BpeModel, roles: Roles) -> None:
     """Say what llama.cpp will do otherwise: end a text where nobody said so, put less around it."""
-    if model.roles.eos_token is None:
+    if roles.eos_token is None:
         warnings.warn(
             f"the tokenizer has no eos_token, and llama.cpp then ends a text at id {DEFAULT_EOS}, which is "
             f"{model.tokens[DEFAULT_EOS]!r} here. Name one (--eos-token).",
@@ -70,10 +88,11 @@ def warn_of_ends(model: BpeModel) -> None:
             stacklevel=5,
         )
     put = [token for side in around(model.wrapping.post_processor) for token in side]
-    if lost := [token for token in put if token not in model.roles.added]:
+    if lost := [token for token in put if token not in roles.added]:
+        kept = [token for token in put if token in roles.added]
         warnings.warn(
-            "llama.cpp adds a BOS and an EOS token at most, so what this tokenizer puts around a text is left out: "
-            f"{listed(lost)}.",
+            "llama.cpp puts the BOS token before a text and the EOS token after it, and no other, so what this "
+            f"tokenizer puts there is left out: {listed(lost)}{f' ({listed(kept)} is kept)' if kept else ''}.",
             PairityWarning,
             stacklevel=5,
         )

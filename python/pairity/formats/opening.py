@@ -85,6 +85,12 @@ def in_path(text: str, name: str | None) -> Found:
     place, pattern = text, None
     if not Path(text).exists() and "@" in text:
         place, _, pattern = text.partition("@")
+        if "=" in pattern and not (place and Path(place).exists()):
+            name, _, rest = text.rpartition("=")
+            raise PairityError(
+                f"no tokenizer at {place!r}, in {text!r}. If {name!r} is to be a name: an at sign is for patterns "
+                f"(FILE@PATTERN) and sizes (NAME@SIZE), so choose another, such as {name.replace('@', '-')}={rest}."
+            )
     path = existing(place)
     found = in_folder(path, name or path.resolve().name) if path.is_dir() else in_file(path, name)
     if pattern is None:
@@ -149,6 +155,15 @@ def existing(path: str) -> Path:
 def open_model(spec: str | os.PathLike[str]) -> BpeModel:
     """The byte-level BPE that `spec` names (see `find`), with its ids; an error that names the kind of any other."""
     found = find(spec)
+    try:
+        return read_model(found)
+    except PairityError as error:
+        if found.place in str(error):
+            raise
+        raise PairityError(f"{found.place}: {error}") from error
+
+
+def read_model(found: Found) -> BpeModel:
     match found.kind:
         case "pairity":
             return folder.load(Path(found.place))

@@ -38,6 +38,10 @@ class LeakWarning(PairityWarning):
     """A tokenizer is evaluated on the very text that steered its training."""
 
 
+class LossWarning(PairityWarning):
+    """A tokenizer drops or changes text, which makes it look cheaper than it is."""
+
+
 def evaluate(
     tokenizers: Any,
     data: Any,
@@ -102,6 +106,8 @@ def evaluate(
     for name, leaked in {sized.family(name): leaked for name, leaked in leaks.items()}.items():
         warnings.warn(f"{name} is {LEAK}: {', '.join(leaked)}", LeakWarning, stacklevel=2)
     each = list(judged.values())
+    for said in loss_warnings(each, sized):
+        warnings.warn(said, LossWarning, stacklevel=2)
     steps = len(opened) * len(texts)
 
     def told() -> Iterator[Judged]:
@@ -141,16 +147,17 @@ def evaluate(
             "parallel": parallel,
             "versions": package_versions(),
             "failures": {one.name: one.failures for one in each if one.failures},
+            "losses": {one.name: one.losses for one in each if one.losses},
             "warnings": [*collected_warnings(each, sized, texts, reference), *sized.notes],
         },
     )
 
 
 def chosen_metrics(names: Sequence[str] | None) -> set[str]:
-    """The metrics asked for, by name or family, and always the lines that failed."""
+    """The metrics asked for, by name or family, and always what became of the lines: no score is good without them."""
     if names is None:
         return set(METRICS)
-    wanted = {"failed_lines"}
+    wanted = {"failed_lines", "round_trip"}
     for name in [names] if isinstance(names, str) else names:
         if name in FAMILIES:
             wanted |= {metric.name for metric in METRICS.values() if metric.family == name}
@@ -219,6 +226,7 @@ def collected_warnings(
             said.append(f"{name} is {LEAK}: {leaked}. Its scores there say nothing about new text.")
         said += [f"{name} on {code}: {failure}" for code, failure in one.failures.items()]
     said = list(dict.fromkeys(said))  # once for all sizes of a tokenizer
+    said += loss_warnings(judged, sized)
     if reference is not None and reference not in texts:
         hints = [f"; {other} is the same language" for other in other_names(reference, texts)]
         said.append(f"no token premium: the data has no {reference}{''.join(hints)}")
@@ -228,6 +236,20 @@ def collected_warnings(
     if len(texts) == 1:
         said.append(f"one language only ({next(iter(texts))}): no Gini coefficient and no worst/best")
     return said
+
+
+def loss_warnings(judged: Sequence[Judged], sized: Sized) -> list[str]:
+    said = {}
+    for one in judged:
+        if one.losses:
+            name = sized.family(one.name)
+            worst = max(one.losses, key=lambda code: one.losses[code] / len(one.encoded[code].lengths))
+            there = one.loss(worst).removeprefix("loses text ")
+            said[name] = (
+                f"{name} {one.loss()}; in {worst}, {there}. What it drops costs no tokens, so it looks cheaper than it "
+                "is."
+            )
+    return list(said.values())
 
 
 def package_versions() -> dict[str, str]:

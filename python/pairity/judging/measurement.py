@@ -35,6 +35,7 @@ class Encoded:
     frequencies: Integers
     integrity: Utf8Integrity | None = None
     came_back: Mask | None = None
+    lost: Mask | None = None
     pretokens: Integers | None = None
     failure: str = ""
 
@@ -59,7 +60,8 @@ def encode(tokenizer: TokenizerLike, lines: list[str], families: set[str]) -> En
     if "integrity" in families:
         encoded.integrity = utf8_integrity(ids, offsets, tokenizer.token_bytes)
     if "round_trip" in families:
-        encoded.came_back = comes_back(lines, ids, offsets, forgiving(tokenizer)) & ~encoded.failed
+        came_back, lost = comes_back(lines, ids, offsets, forgiving(tokenizer))
+        encoded.came_back, encoded.lost = came_back & ~encoded.failed, lost & ~encoded.failed
     if "floor" in families and hasattr(tokenizer, "pretoken_counts"):
         encoded.pretokens = tokenizer.pretoken_counts(lines)
     return encoded
@@ -125,6 +127,9 @@ class Judged:
         self.all_languages = list(texts)
         self.languages = [code for code in texts if 2 * encoded[code].failed.sum() <= len(texts[code])]
         self.failures = {code: encoded[code].failure for code in texts if encoded[code].failure}
+        self.losses = {
+            code: int(lost.sum()) for code in texts if (lost := encoded[code].lost) is not None and lost.any()
+        }
         # By content, not by name: the same text under another code is a leak too.
         self.leaks = [code for code in texts if steered_by(tokenizer, texts[code])]
         self.keep: dict[str, Mask] = {code: ~encoded[code].failed for code in self.languages}
@@ -194,7 +199,7 @@ class Judged:
         return {code: self.keep[code] & other.keep[code] for code in both}
 
     def note(self, code: str | None, extra: str = "") -> str | None:
-        """What a reader of a row must know: `extra` first, then leaks and failures."""
+        """What a reader of a row must know: `extra` first, then leaks, failures and lost text."""
         parts = [extra] if extra else []
         if code is None:
             total = len(self.all_languages)
@@ -206,4 +211,11 @@ class Judged:
         else:
             parts += [LEAK] if code in self.leaks else []
             parts += [self.failures[code]] if code in self.failures else []
-        return "; ".join(parts) or None
+        return "; ".join(filter(None, [*parts, self.loss(code)])) or None
+
+    def loss(self, code: str | None = None) -> str:
+        """ "loses text in 12 of 1,012 lines", in a language or in all of them; empty where it loses none."""
+        codes = self.all_languages if code is None else [code]
+        lost = sum(self.losses.get(one, 0) for one in codes)
+        lines = sum(len(self.encoded[one].lengths) for one in codes)
+        return f"loses text in {lost:,} of {lines:,} lines" if lost else ""

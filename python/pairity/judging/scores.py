@@ -76,6 +76,7 @@ class Overview:
     compression_rate: float | None  # lines per token
     worst_best: float | None
     worst_language: str | None
+    lost_lines: int = 0
 
 
 @dataclass
@@ -158,6 +159,7 @@ class Scores:
                     ),
                     worst_best=self.value(name, "worst_best") if "worst_best" in evaluated else None,
                     worst_language=worst_language(costs) if costs else None,
+                    lost_lines=sum(self.meta.get("losses", {}).get(name, {}).values()),
                 )
             )
         return rows
@@ -182,11 +184,14 @@ class Scores:
         if not shown:
             return self
         leaks = {shown[name]: leaked for name, leaked in self.leaks.items() if name in shown}
-        failures = {shown[name]: one for name, one in self.meta.get("failures", {}).items() if name in shown}
+        told = {
+            what: {shown[name]: one for name, one in self.meta.get(what, {}).items() if name in shown}
+            for what in ("failures", "losses")
+        }
         meta = {
             "tokenizers": {shown[name]: self.about(name) for name in shown},
             "baseline": shown.get(str(self.meta.get("baseline"))),
-            "failures": failures,
+            **told,
         }
         return Scores(
             renamed(self.table, shown, "tokenizer"),

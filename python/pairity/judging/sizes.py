@@ -62,6 +62,12 @@ def at_sizes(tokenizers: Mapping[str, TokenizerLike], sizes: Sequence[int] | Non
             judged.append((f"{name}@{size}", smaller))
         if not cut:
             judged.append((name, tokenizer))
+    for name in tokenizers:
+        if name in made.families:
+            raise PairityError(
+                f"{name!r} is the name of a tokenizer, and also what {made.families[name]!r} is called when it is cut "
+                f"to {made.sizes[name]} tokens. Choose another name, without an at sign."
+            )
     made.tokenizers.update(by_name(judged))
     missing = [size for size in wanted if size not in made.sizes.values()]
     if missing:
@@ -119,7 +125,9 @@ def checked_sizes(sizes: Any) -> list[int]:
         raise PairityError("sizes is empty: give vocabulary sizes, such as 8000,16000,32000.")
     for size in given:
         if not isinstance(size, int | np.integer) or isinstance(size, bool) or size < 1:
-            raise PairityError(f"{size!r} is not a vocabulary size: give whole numbers, such as 8000,16000.")
+            raise PairityError(
+                f"sizes has {size!r}: give vocabulary sizes as whole numbers, such as 8000,16000."
+            )
         if given.count(size) > 1:
             raise PairityError(f"the size {size} is given twice: name it once.")
     return sorted(map(int, given))

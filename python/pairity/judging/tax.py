@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from pairity.errors import PairityError, quoted
+from pairity.errors import PairityError, listed, quoted
 from pairity.judging.evaluation import evaluate
 from pairity.judging.scores import Scores
 from pairity.languages import language as facts
@@ -24,6 +24,7 @@ TAX = pa.schema(
         ("high", pa.float64()),
         ("price", pa.float64()),
         ("extra", pa.float64()),
+        ("note", pa.string()),
     ]
 )
 
@@ -41,7 +42,7 @@ def tax(
     price_per_million  of tokens: one price, or {tokenizer: price}
 
     One row per tokenizer and language: `price` = price per million tokens * premium; `extra` is what is paid
-    on top of the reference language's price.
+    on top of the reference language's price, and `note` what must be known about it, such as that text is lost.
     """
     one = None if isinstance(price_per_million, Mapping) else price_per_million
     prices = price_per_million if isinstance(price_per_million, Mapping) else {}
@@ -61,8 +62,8 @@ def tax(
         premiums = scores.select(tokenizer, "premium", per_language=True).to_pylist()
         if not premiums:
             raise PairityError(
-                f"no token premium for {tokenizer!r}: there is no reference language or no parallel text. "
-                "Evaluate with reference=LANGUAGE."
+                f"no token premium for {tokenizer!r}: the text has no {reference}, or is not parallel. Evaluate with "
+                f"another reference (--reference), of {listed(scores.languages)}."
             )
         for row in premiums:
             if row["value"] is not None:
@@ -77,6 +78,7 @@ def tax(
                         "high": row["high"],
                         "price": price * row["value"],
                         "extra": price * (row["value"] - 1),
+                        "note": row["note"],
                     }
                 )
     return pa.Table.from_pylist(rows, schema=TAX)

@@ -49,17 +49,19 @@ def check_numbers(numbers: Mapping[str, object]) -> None:
 def check_goal(vocab_size: int | None, num_merges: int | None, taken: int, *, continued: bool) -> None:
     """`taken` is how many tokens there are before the first merge."""
     if (vocab_size is None) == (num_merges is None):
-        goals = (
-            "one of add_tokens, vocab_size and num_merges" if continued else "either vocab_size or num_merges"
-        )
-        raise PairityError(f"say how much to learn: give {goals}.")
+        size = "vocab_size (--vocab-size) or num_merges (--num-merges)"
+        more = "add_tokens (--add-tokens), " if continued else ""
+        raise PairityError(f"say how much to learn, and say it once: give {more}{size}.")
     if num_merges is not None and check_whole("num_merges", num_merges) < 1:
         raise PairityError(f"num_merges is {num_merges}: give at least 1.")
     if vocab_size is not None and check_whole("vocab_size", vocab_size) <= taken:
-        raise PairityError(
-            f"vocab_size is {vocab_size}, but the bytes, the special tokens and the tokens to continue from already "
-            f"take {taken}: give more than {taken} (or, to continue, add_tokens)."
+        there = (
+            f"the tokenizer to continue from has {taken} tokens"
+            if continued
+            else f"the bytes and the special tokens already take {taken}"
         )
+        instead = ", or say how many to add with add_tokens (--add-tokens)" if continued else ""
+        raise PairityError(f"vocab_size is {vocab_size}, but {there}: give more than {taken}{instead}.")
 
 
 def check_add_tokens(
@@ -74,7 +76,10 @@ def check_add_tokens(
             "(--continue), or give vocab_size."
         )
     if vocab_size is not None or num_merges is not None:
-        raise PairityError("say how much to learn once: give add_tokens, vocab_size or num_merges.")
+        raise PairityError(
+            "say how much to learn once: give add_tokens (--add-tokens), vocab_size (--vocab-size) or num_merges "
+            "(--num-merges)."
+        )
     if check_whole("add_tokens", add_tokens) < 1:
         raise PairityError(f"add_tokens is {add_tokens}: give at least 1.")
 

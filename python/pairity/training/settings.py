@@ -182,7 +182,10 @@ def make_settings(
             **others,
         )
     if special_tokens or reserved:
-        raise PairityError("a tokenizer that is continued keeps its special tokens: leave new ones out.")
+        raise PairityError(
+            "a tokenizer that is continued keeps its special tokens, and their ids, and gets no new ones: leave "
+            "special_tokens (--special-token) and reserved (--reserved) out."
+        )
     start = opened(continue_from).with_roles(**roles)
     return Settings(
         vocab_size=vocab_size if add_tokens is None else start.vocab_size + add_tokens,
@@ -272,11 +275,11 @@ def inherit_pretokenization(
         if asked.pattern != own.pattern:
             raise PairityError(
                 f"the tokenizer to continue from cuts text with {own.name!r}, but {asked.name!r} was requested: "
-                "leave the pre-tokenizer out."
+                "its tokens fit no other. Leave pretokenizer (--pretokenizer) and digits (--single-digits) out."
             )
     if normalize not in (None, own.normalize):
         raise PairityError(
             f"the tokenizer to continue from has normalize={own.normalize!r}, but {normalize!r} was requested: "
-            "leave normalize out."
+            "its tokens were learned so. Leave normalize (--normalize) out."
         )
     return own

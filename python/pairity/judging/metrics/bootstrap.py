@@ -81,5 +81,8 @@ def interval(samples: Floats, level: float = 0.95) -> tuple[float, float, float]
     else:
         below = above = tail
     # Weibull's positions, k / (resamples + 1): others cut tails that are too long when there are few resamples.
-    low, high = np.percentile(drawn, [below, 100 - above], method="weibull")
+    with np.errstate(
+        invalid="ignore"
+    ):  # no number between two that are infinite: a language that cost no token
+        low, high = np.percentile(drawn, [below, 100 - above], method="weibull")
     return float(value), float(np.minimum(low, value)), float(np.maximum(high, value))

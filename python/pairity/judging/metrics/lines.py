@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -38,13 +39,22 @@ def comes_back(
     ids: Ids,
     offsets: Integers,
     decode: Callable[[Sequence[int]], str | bytes],
-) -> Mask:
-    """For every line, whether decode(encode(line)) == line."""
-    same = np.zeros(len(lines), dtype=bool)
+) -> tuple[Mask, Mask]:
+    """For every line, whether decode(encode(line)) == line; and whether it lost text.
+
+    A line that comes back in another normal form of Unicode has lost nothing.
+    """
+    same, lost = np.zeros((2, len(lines)), dtype=bool)
     for number, line in enumerate(lines):
         decoded = decode(ids[offsets[number] : offsets[number + 1]].tolist())
+        text = decoded.decode(errors="replace") if isinstance(decoded, bytes) else decoded
         same[number] = decoded == (line.encode() if isinstance(decoded, bytes) else line)
-    return same
+        lost[number] = not same[number] and normal(text) != normal(line)
+    return same, lost
+
+
+def normal(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
 
 
 ROUND_TRIP: list[Metric[[Lines], float]] = [
