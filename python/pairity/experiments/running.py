@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
@@ -96,7 +96,8 @@ def check_places(planned: Plan) -> None:
 def write_tables(folder: Folder, rows: list[Row], counted: list[Counted]) -> None:
     table = table_of(rows)
     gave = [
-        {"counts": one.path.name, "languages": one.corpus.languages, "language": code, **sizes}
+        {"counts": one.path.name, "languages": one.corpus.languages}
+        | {**asdict(one.corpus.draw), "balance": str(one.corpus.draw.balance), "language": code, **sizes}
         for one in counted
         for code, sizes in one.given.items()
     ]
