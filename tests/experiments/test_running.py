@@ -332,6 +332,8 @@ def test_a_killed_experiment_goes_on_where_it_was(project: Path) -> None:
         assert {path: path.stat().st_mtime_ns for path in notes} == notes, "it was made again"
         notes = {path: path.stat().st_mtime_ns for path in out.glob("cache/**/*.json")}
         assert note in notes
+    (out / "tokenizers" / ".x.1-0.unfinished").mkdir()
+    (out / "cache" / ".y.json.lock").touch()
     assert said == f"interrupted: what is finished is in {out}, and the same command does the rest\n"
     finished = pairity(*command)
     assert finished.returncode == 0, finished.stderr

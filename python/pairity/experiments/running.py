@@ -64,6 +64,7 @@ def run(
     check_places(planned)
     with locked(folder.path), Progress(progress) as show:
         folder.check()
+        folder.tidy()
         write_file(folder.path / EXPERIMENT, as_toml(experiment))
         corpora = list(dict.fromkeys(row.corpus for row in planned.rows if row.corpus))
         counted = count_all(corpora, planned.data, folder, threads, show)
