@@ -215,6 +215,7 @@ def done(lasting_project: Path) -> Result:
     tokenizer.save(folder / "mine")
     with (folder / "grid.toml").open("a", encoding="utf-8") as file:
         file.write('\n[[run]]\nname = "mine"\ntokenizer = "mine"\n')
+        file.write('\n[[run]]\nname = "half{vocab_size}"\nsample = 0.5\nvocab_size = 300\nseed = 4\n')
     return run(folder / "grid.toml", folder / "out", progress=False)
 
 
@@ -223,10 +224,10 @@ def test_the_table_has_a_row_per_tokenizer_and_text(done: Result) -> None:
         ("classical@300", "home"),
         ("classical@340", "home"),
     ]
-    assert len(done.rows) == 18
+    assert len(done.rows) == 20
     assert {row.text for row in done.rows} == {"home", "away"}
     assert pq.read_table(done.folder / "table.parquet").equals(done.table)
-    assert len(pyarrow.csv.read_csv(done.folder / "table.csv")) == 18
+    assert len(pyarrow.csv.read_csv(done.folder / "table.csv")) == 20
     row = done.rows[6]
     settings = (
         row.name,
@@ -244,6 +245,19 @@ def test_the_table_has_a_row_per_tokenizer_and_text(done: Result) -> None:
     assert json.loads(row.versions)["pairity"]
     mine = done.rows[8]
     assert (mine.name, mine.method, mine.tokens, mine.vocab_size) == ("mine", "existing", 280, None)
+
+
+def test_what_every_language_gave_is_told(done: Result) -> None:
+    rows = pyarrow.csv.read_csv(done.folder / "text.csv").to_pylist()
+    assert [(row["language"], row["sample"], row["seed"]) for row in rows] == [
+        (code, sample, seed)
+        for sample, seed in ((1.0, 0), (0.5, 4))
+        for code in ("eng_Latn", "jpn_Jpan", "tam_Taml")
+    ]
+    assert all(row["lines"] == row["of_lines"] == 60 for row in rows[:3])
+    assert all(0 < row["lines"] < row["of_lines"] == 60 for row in rows[3:])
+    assert all(row["bytes"] < row["of_bytes"] for row in rows[3:])
+    assert sum(row["bytes"] for row in rows[3:]) == done.rows[9].train_bytes
 
 
 def test_the_scores_are_those_of_evaluate(done: Result) -> None:
@@ -268,13 +282,13 @@ def test_the_page_shows_fairness_at_home_and_away_and_the_chart(done: Result) ->
     assert '<section id="axis">' in page
     assert "home (at home)" in page
     section = page.split('<section id="texts">')[1].split("</section>")[0]
-    assert section.count("<tr>") == 2 + 9
+    assert section.count("<tr>") == 2 + 10
     assert section.count("best") >= 2
     names = {path.name for path in (done.folder / "figures").iterdir()}
     assert names == {"window.svg", "window.png", "window.pdf", "window.csv"}
     columns = pyarrow.csv.read_csv(done.folder / "figures" / "window.csv")
     assert set(columns["series"].to_pylist()) == {
-        "classical@300", "classical@340", "parity@300", "parity@340", "hybrid@300", "hybrid@340", "mine",
+        "classical@300", "classical@340", "parity@300", "parity@340", "hybrid@300", "hybrid@340", "mine", "half300",
     }  # fmt: skip
 
 
@@ -318,6 +332,8 @@ def test_a_killed_experiment_goes_on_where_it_was(project: Path) -> None:
         assert {path: path.stat().st_mtime_ns for path in notes} == notes, "it was made again"
         notes = {path: path.stat().st_mtime_ns for path in out.glob("cache/**/*.json")}
         assert note in notes
+    (out / "tokenizers" / ".x.1-0.unfinished").mkdir()
+    (out / "cache" / ".y.json.lock").touch()
     assert said == f"interrupted: what is finished is in {out}, and the same command does the rest\n"
     finished = pairity(*command)
     assert finished.returncode == 0, finished.stderr
