@@ -168,7 +168,8 @@ def print_costs(scores: Scores) -> None:
     print_table(["tokens per line", *costs], rows, numbers=range(1, 1 + len(costs)))
 
 
-def print_tax(rows: Iterable[Mapping[str, Any]]) -> None:
+def print_tax(rows: Sequence[Mapping[str, Any]]) -> None:
+    noted = any(row["note"] for row in rows)
     shown = [
         [
             row["tokenizer"],
@@ -178,9 +179,9 @@ def print_tax(rows: Iterable[Mapping[str, Any]]) -> None:
             f"{write('premium', row['premium'])}x",
             Form(2).write(row["price"]),
             Form(2, signed=True).write(row["extra"]),
-            row["note"] or "",
+            *([row["note"] or ""] if noted else []),
         ]
         for row in sorted(rows, key=lambda row: (row["tokenizer"], -row["price"]))
     ]
-    header = ["tokenizer", "language", "name", "tokens per line", "premium", "price", "extra", ""]
-    print_table(header, shown, numbers=range(3, 7))
+    header = ["tokenizer", "language", "name", "tokens per line", "premium", "price", "extra"]
+    print_table([*header, *([""] if noted else [])], shown, numbers=range(3, 7))
