@@ -2,8 +2,10 @@
 
 import ctypes
 import importlib
+import unicodedata
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 
@@ -76,3 +78,25 @@ def library():
     ):
         pytest.skip("this xllamacpp has parameters of another layout")
     return found, params
+
+
+SETTLED = [chr(c) for c in range(0x20000) if unicodedata.category(chr(c)) not in ("Cn", "Cs", "Co")]
+
+
+def fuzzed(count):
+    generator = np.random.default_rng(11)
+    pieces = [
+        *"  \n\r\t'sSſaAbBéÉİ1٣½/!_-",
+        "'re",
+        "'VE",
+        "\u0301",
+        "ก็",
+        "कि",
+        "日本",
+        "😀",
+        "\u0085",
+        "\u2028",
+        "\x1c",
+    ]
+    alphabet = np.array([*pieces * 20, *SETTLED[:9_000], "\u0897", "\u1c89"])
+    return ["".join(generator.choice(alphabet, generator.integers(1, 30))) for _ in range(count)]

@@ -51,6 +51,18 @@ def test_the_map_of_the_code_is_up_to_date() -> None:
     assert (done.returncode, done.stdout) == (0, "")
 
 
+def test_files_can_be_read_in_one_sitting() -> None:
+    """One that has more than 400 lines says in its head why."""
+    rooms = ("python", "src", "tests", "benches", "docs", "examples")
+    files = [
+        path for room in rooms for path in (ROOT / room).rglob("*") if path.suffix in (".py", ".rs", ".js")
+    ]
+    assert len(files) > 200
+    texts = {path: path.read_text(encoding="utf-8").splitlines() for path in files}
+    long = [path for path, lines in texts.items() if len(lines) > 400]
+    assert [path for path in long if "Longer than other files" not in " ".join(texts[path][:12])] == []
+
+
 def test_a_table_is_written_once_and_then_is_up_to_date(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

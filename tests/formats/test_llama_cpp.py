@@ -21,7 +21,7 @@ from pairity.languages import LANGUAGES_30
 from pairity.text.pretokenizers import CL100K, TIKTOKEN_GPT2, pattern_of
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.policy import Classical
-from real_llama_cpp import RealLlamaCpp
+from real_llama_cpp import SETTLED, RealLlamaCpp, fuzzed
 from small_tokenizers import NASTY, SPECIALS, sample_lines, small, trained_merges, unicode_text
 
 gguf = pytest.importorskip("gguf")
@@ -54,7 +54,6 @@ GPT_4O = cased(r"\p{L}")
 """The one that a GPT-4o tokenizer gets from llama.cpp's own converter."""
 
 CLASSES = {"N": (0xD1, "0-9"), "L": (0xD2, "A-Za-z"), "M": (0xD4, "")}
-SETTLED = [chr(c) for c in range(0x20000) if unicodedata.category(chr(c)) not in ("Cn", "Cs", "Co")]
 
 
 def their_cut(pattern, text):
@@ -307,25 +306,6 @@ def test_the_command_says_what_holds(tmp_path, monkeypatch):
 
 
 # ------------------------------------------------------------------ the real llama.cpp
-
-
-def fuzzed(count):
-    generator = np.random.default_rng(11)
-    pieces = [
-        *"  \n\r\t'sSſaAbBéÉİ1٣½/!_-",
-        "'re",
-        "'VE",
-        "\u0301",
-        "ก็",
-        "कि",
-        "日本",
-        "😀",
-        "\u0085",
-        "\u2028",
-        "\x1c",
-    ]
-    alphabet = np.array([*pieces * 20, *SETTLED[:9_000], "\u0897", "\u1c89"])
-    return ["".join(generator.choice(alphabet, generator.integers(1, 30))) for _ in range(count)]
 
 
 def assert_real_ids(tok, file, texts):
