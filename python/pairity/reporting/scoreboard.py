@@ -20,17 +20,17 @@ LIKE = 1.1
 
 @dataclass(frozen=True)
 class Row:
-    """One tokenizer: `member` is its name in the scores, "parity@32000" where it was cut from `tokenizer`."""
+    """One tokenizer: `member` is its name in the scores, "parity@32000" where `tokenizer` was judged at several sizes.
+
+    `cells` are Gini, tokens per line, and the cost of the reference language, the best of like size marked;
+    `cut` tells that the tokenizer stands here at a larger size too.
+    """
 
     tokenizer: str
     member: str
     size: int | None
     cells: tuple[Cell | None, ...]
-    """Gini, tokens per line, and the cost of the reference language; the best of its group is marked."""
-
-    @property
-    def cut(self) -> bool:
-        return self.member != self.tokenizer
+    cut: bool
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,6 @@ class Group:
     rows: list[Row]
 
     @property
-    def title(self) -> str:
-        if self.size is None:
-            return "Size not known"
-        about = "" if {row.size for row in self.rows} == {self.size} else "About "
-        return f"{about}{self.size:,} tokens"
-
-    @property
     def tokenizers(self) -> set[str]:
         return {row.tokenizer for row in self.rows}
 
@@ -56,6 +49,7 @@ def scoreboard(scores: Scores) -> list[Group]:
     """The groups, the largest vocabularies first."""
     cells = Cells(scores)
     families = shown(scores, cells)
+    largest = {members[-1] for members in by_tokenizer(scores).values()}
     reference = str(scores.meta.get("reference"))
     groups = []
     for members in of_like_size(cells, families):
@@ -65,9 +59,8 @@ def scoreboard(scores: Scores) -> list[Group]:
             cells.row("cost", reference, of=members),
         ]
         rows = [
-            Row(families[member], member, cells.sizes.get(member), found)
+            Row(families[member], member, cells.sizes.get(member), tuple(found), member not in largest)
             for member, *found in zip(members, *columns, strict=True)
-            for found in [tuple(found)]
         ]
         groups.append(Group(cells.sizes.get(members[0]), sorted(rows, key=inequality)))
     return groups
@@ -81,7 +74,7 @@ def inequality(row: Row) -> float:
 
 def shown(scores: Scores, cells: Cells) -> dict[str, str]:
     """Each tokenizer at its largest size, and at the size that most of them were judged at: {member: tokenizer}."""
-    curves = scores.curves() or {name: [name] for name in scores.tokenizers}
+    curves = by_tokenizer(scores)
     found = {members[-1]: name for name, members in curves.items()}
 
     def at(size: int) -> dict[str, str]:
@@ -99,6 +92,11 @@ def shown(scores: Scores, cells: Cells) -> dict[str, str]:
         default={},
     )
     return found | (common if len(common) > 1 else {})
+
+
+def by_tokenizer(scores: Scores) -> dict[str, list[str]]:
+    """The sizes that each was judged at, the smallest first."""
+    return scores.curves() or {name: [name] for name in scores.tokenizers}
 
 
 def of_like_size(cells: Cells, members: Iterable[str]) -> list[list[str]]:
@@ -142,18 +140,16 @@ def rivals(groups: Sequence[Group], baseline: str) -> list[Row]:
 
 def about_sizes(groups: Sequence[Group]) -> str:
     """What must be said where vocabularies differ in size by more than a tenth; else nothing."""
-    rows = [row for group in groups for row in group.rows if row.size]
+    rows = [row for group in groups for row in group.rows if row.size and not row.cut]
     if not rows or alike([row.size or 0 for row in rows]):
         return ""
     small, large = (choose(rows, key=lambda row: row.size or 0) for choose in (min, max))
     said = (
-        f"Vocabularies differ in size, from {small.size:,} tokens ({small.tokenizer}) to {large.size:,} "
-        f"({large.tokenizer}). "
-        "A larger vocabulary needs fewer tokens whatever else it does, so compare tokenizers of like size"
+        f"Vocabularies differ in size: {small.tokenizer} has {small.size:,} tokens, {large.tokenizer} {large.size:,}. "
+        "A larger one needs fewer tokens whatever else it does, so compare tokenizers of like size"
     )
     if any(len(group.tokenizers) > 1 for group in groups):
-        cut = ", some cut to it from a larger one" if any(row.cut for row in rows) else ""
-        return f"{said}: they stand together{cut}."
+        return f"{said}, which stand together."
     return (
         f"{said}. None here are: with --sizes {small.size}, `pairity eval` judges those that pairity trained at that "
         "size, cut from the larger ones."

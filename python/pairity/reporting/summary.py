@@ -8,6 +8,7 @@ from pairity.errors import PairityError
 from pairity.judging.scores import LEAK, Interval
 from pairity.reporting.cells import Cell, Cells
 from pairity.reporting.numbers import form_of, percent, write_interval
+from pairity.reporting.scoreboard import alike
 
 ARROW = "\N{RIGHTWARDS ARROW}"
 
@@ -38,6 +39,7 @@ def compared(cells: Cells, name: str) -> Verdict:
     lead, numbers = inequality(cells, name)
     who = gains_and_pays(cells, changes)
     details = [
+        *sizes_of(cells, name),
         *numbers,
         *numbers_behind(cells, name, changes),
         *compression_of(cells, name),
@@ -67,6 +69,14 @@ def inequality(cells: Cells, name: str) -> tuple[str, list[str]]:
         return f"is less equal than {base}", [numbers + "."]
     verb = "cuts" if new.value < old.value else "raises"
     return f"{verb} inequality by {percent(new.value / old.value - 1)} against {base}", [numbers + "."]
+
+
+def sizes_of(cells: Cells, name: str) -> list[str]:
+    """What must be known before the numbers are read, where the two vocabularies are not of like size."""
+    new, old = cells.sizes.get(name), cells.sizes.get(cells.baseline)
+    if not new or not old or alike([new, old]):
+        return []
+    return [f"Mind the sizes: {new:,} tokens against {old:,}."]
 
 
 def effect(new: float, old: float, low: float, high: float) -> str:
