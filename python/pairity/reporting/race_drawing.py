@@ -120,7 +120,7 @@ def race_served(figure: Figure, look: Look, width: int) -> Spec:
     soft = {"align": "left", "color": PALETTE["soft"]}
     colour = PALETTE[look.colour(figure.of)]
     layers = [
-        *key_of_shades(strongest, colour),
+        *key_of_shades(strongest, colour, wide),
         pointed("rect", rows, block, color=colour),
         marks("text", sums, {**right, "y": y}, baseline="middle", **soft),
         marks("text", [{"text": "total"}], {**right, "y": {"value": -6}}, baseline="bottom", **soft),
@@ -133,19 +133,21 @@ def shade(share: float, strongest: float) -> float:
     return round(0.08 + 0.92 * math.sqrt(share / strongest), 2)
 
 
-def key_of_shades(strongest: float, colour: str) -> list[Spec]:
+def key_of_shades(strongest: float, colour: str, wide: float) -> list[Spec]:
     """The key above the rows: shares of a stretch, each beside its shade."""
     shares = [share for share in KEY_SHARES if share < 0.8 * strongest] + [float(f"{strongest:.1g}")]
+    most, apart = (4, 56.0) if wide > 300 else (3, wide / 3)
     key = [
         {
-            "left": place * 56,
-            "right": place * 56 + 16,
+            "left": place * apart,
+            "right": place * apart + 16,
             "text": f"{share:.0%}",
             "strength": shade(min(share, strongest), strongest),
         }
-        for place, share in enumerate(shares[-4:])
+        for place, share in enumerate(shares[-most:])
     ]
-    key[-1]["text"] += " of a stretch"
+    if wide > 300:
+        key[-1]["text"] += " of a stretch"
     block = {"x": pixels("left"), "x2": column("right"), "y": {"value": -20}, "y2": {"value": -8}}
     text = {"x": pixels("right"), "y": {"value": -14}, "text": column("text")}
     return [

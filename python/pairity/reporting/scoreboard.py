@@ -151,6 +151,6 @@ def about_sizes(groups: Sequence[Group]) -> str:
     if any(len(group.tokenizers) > 1 for group in groups):
         return f"{said}, which stand together."
     return (
-        f"{said}. None here are: with --sizes {small.size}, `pairity eval` judges those that pairity trained at that "
-        "size, cut from the larger ones."
+        f"{said}. None here are: pairity eval --sizes {small.size} judges those that pairity trained at that size, "
+        "cut from the larger ones."
     )

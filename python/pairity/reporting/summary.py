@@ -21,6 +21,8 @@ class Verdict:
     lead: str
     details: list[str] = field(default_factory=list)
     warning: str = ""
+    aside: str = ""
+    """What must be known before the numbers are read."""
 
 
 def summary(cells: Cells) -> list[Verdict]:
@@ -39,13 +41,13 @@ def compared(cells: Cells, name: str) -> Verdict:
     lead, numbers = inequality(cells, name)
     who = gains_and_pays(cells, changes)
     details = [
-        *sizes_of(cells, name),
         *numbers,
         *numbers_behind(cells, name, changes),
         *compression_of(cells, name),
         *worst_of(cells, name),
     ]
-    return Verdict(name, f"{lead}: {who}" if who else lead, details, leak_of(cells, name))
+    said = f"{lead}: {who}" if who else lead
+    return Verdict(name, said, details, leak_of(cells, name), sizes_of(cells, name))
 
 
 def inequality(cells: Cells, name: str) -> tuple[str, list[str]]:
@@ -71,12 +73,12 @@ def inequality(cells: Cells, name: str) -> tuple[str, list[str]]:
     return f"{verb} inequality by {percent(new.value / old.value - 1)} against {base}", [numbers + "."]
 
 
-def sizes_of(cells: Cells, name: str) -> list[str]:
-    """What must be known before the numbers are read, where the two vocabularies are not of like size."""
+def sizes_of(cells: Cells, name: str) -> str:
+    """Said where the two vocabularies are not of like size."""
     new, old = cells.sizes.get(name), cells.sizes.get(cells.baseline)
     if not new or not old or alike([new, old]):
-        return []
-    return [f"Mind the sizes: {new:,} tokens against {old:,}."]
+        return ""
+    return f"Mind the sizes: {new:,} tokens against {old:,}."
 
 
 def effect(new: float, old: float, low: float, high: float) -> str:
