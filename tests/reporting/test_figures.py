@@ -158,8 +158,10 @@ def test_one_outlier_does_not_flatten_the_change_chart(judged: Scores) -> None:
     assert low < 0.9 < 5.52 < high
     span = math.log(high / low)
     assert math.log(1.0 / 0.9) / span > 0.05, "a tenth is still seen"
-    assert ratio_ticks(low, high, 12)[-1] == 6 or ratio_ticks(low, high, 12)[-1] == 4
-    assert 1 in ratio_ticks(low, high, 12)
+    ticks = ratio_ticks(low, high, 12)
+    assert 1 in ticks
+    assert ticks[-1] > 2
+    assert all(low <= tick <= high for tick in ticks)
     assert far_apart([1.0, 1.1, 1.2, 6.0])
     assert not far_apart([1.0, 1.1, 1.2, 1.3])
     assert not far_apart([0.0, 1.1, 1.2, 9.0]), "a logarithm has no 0"

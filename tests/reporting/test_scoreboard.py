@@ -1,5 +1,6 @@
 """The top of the page: tokenizers of like size together, and one chart of two of them."""
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -141,7 +142,7 @@ def test_with_many_languages_only_names_with_room_are_written() -> None:
     assert codes[0] in few
     assert len(few) < len(codes)
     places = [codes.index(code) for code in few]
-    assert all(after - before >= 3 for before, after in zip(places, places[1:], strict=False))
+    assert all(after - before >= 3 for before, after in itertools.pairwise(places))
     spec = draw_glance(figure, Look(["bytes", "characters"], "bytes"), 440)
     assert spec["height"] == {"step": 16.0}
 

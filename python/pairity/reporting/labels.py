@@ -91,7 +91,7 @@ def log_ticks(low: float, high: float, most: float) -> list[float]:
     return found
 
 
-CHANGES = (-0.9, -0.75, -0.5, -0.3, -0.2, -0.1, 0, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 2, 3, 5, 10, 20, 50, 100)
+CHANGES = (-0.9, -0.75, -0.5, -0.3, -0.2, -0.1, 0, 0.1, 0.2, 0.3, 0.5, 1, 2, 5, 10, 20, 50, 100)
 """Changes that an axis may name; those nearer to 0 matter most."""
 
 

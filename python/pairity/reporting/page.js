@@ -188,7 +188,7 @@
         if (name === "race_fairness") continue;
         const own = rows.filter((row) => row.language === code);
         for (const mark of element.querySelectorAll(".plot [data-row]")) {
-          const chosen = rows[Number(mark.dataset.row)].language === code;
+          const chosen = Boolean(code) && rows[Number(mark.dataset.row)].language === code;
           mark.classList.toggle("picked", chosen);
           mark.classList.toggle("dim", Boolean(code) && !chosen);
           if (chosen && name === "race_costs") mark.parentNode.append(mark);  /* to the front */
