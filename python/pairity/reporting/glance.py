@@ -85,17 +85,12 @@ def draw_glance(figure: Figure, look: Look, width: int) -> Spec:
     wide = width - label_room(width) - 24
     y = {"y": category("language", sort=codes, axis=axis)}
     prices = known(rows, "cost")
+    ticks: Spec = {"tickCount": wide / 60}
+    scale, title = exactly(0, max(prices) * 1.05), "tokens per line ← better"
     if far_apart(prices):
         low, high = log_padded(prices, 0.04)
-        scale = exactly(low, high, "log")
+        scale, title = exactly(low, high, "log"), "tokens per line, log scale ← better"
         ticks = {"values": log_ticks(low, high, wide / 45), "format": "~g"}
-        title = "tokens per line, log scale ← better"
-    else:
-        scale, ticks, title = (
-            exactly(0, max(prices) * 1.05),
-            {"tickCount": wide / 60},
-            "tokens per line ← better",
-        )
     x = {"scale": scale, "title": title, "axis": {"grid": True, "orient": "top", **ticks}}
     by_language: dict[str, list[Row]] = {}
     for row in rows:

@@ -26,7 +26,7 @@ from pairity.reporting.look import Look
 from pairity.reporting.numbers import short_size, write, write_interval
 from pairity.reporting.pictures import export_figures, for_page
 from pairity.reporting.race import Race, races_of
-from pairity.reporting.scoreboard import about_sizes, rivals, scoreboard
+from pairity.reporting.scoreboard import about_sizes, rivals, scoreboard, size_for_all
 from pairity.reporting.sentences import read_sentences, viewer
 from pairity.reporting.sizes import size_figures
 from pairity.reporting.summary import difference_rows, summary, warnings_besides
@@ -106,6 +106,7 @@ def render(scores: Scores, *, tokenizers: Mapping[str, Any], sentences: Any, tit
             cells=cells,
             board=board,
             about_sizes=about_sizes(board),
+            size_for_all=size_for_all(board),
             best=rivals(board, cells.baseline)[-1],
             verdicts=summary(cells),
             warnings=warnings_besides(cells),

@@ -137,7 +137,7 @@ def key_of_shades(strongest: float, colour: str, wide: float) -> list[Spec]:
     """The key above the rows: shares of a stretch, each beside its shade."""
     shares = [share for share in KEY_SHARES if share < 0.8 * strongest] + [float(f"{strongest:.1g}")]
     most, apart = (4, 56.0) if wide > 300 else (3, wide / 3)
-    key = [
+    key: list[Row] = [
         {
             "left": place * apart,
             "right": place * apart + 16,

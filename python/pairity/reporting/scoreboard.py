@@ -144,13 +144,15 @@ def about_sizes(groups: Sequence[Group]) -> str:
     if not rows or alike([row.size or 0 for row in rows]):
         return ""
     small, large = (choose(rows, key=lambda row: row.size or 0) for choose in (min, max))
-    said = (
-        f"Vocabularies differ in size: {small.tokenizer} has {small.size:,} tokens, {large.tokenizer} {large.size:,}. "
-        "A larger one needs fewer tokens whatever else it does, so compare tokenizers of like size"
-    )
-    if any(len(group.tokenizers) > 1 for group in groups):
-        return f"{said}, which stand together."
+    together = ", which stand together." if any(len(group.tokenizers) > 1 for group in groups) else "."
     return (
-        f"{said}. None here are: pairity eval --sizes {small.size} judges those that pairity trained at that size, "
-        "cut from the larger ones."
+        f"Vocabularies differ in size: {small.tokenizer} has {small.size:,} tokens, {large.tokenizer} {large.size:,}. "
+        f"A larger one needs fewer tokens whatever else it does, so compare tokenizers of like size{together}"
     )
+
+
+def size_for_all(groups: Sequence[Group]) -> int | None:
+    """The size that all could be cut to, where no two are of like size."""
+    sizes = [row.size for group in groups for row in group.rows if row.size]
+    alone = all(len(group.tokenizers) == 1 for group in groups)
+    return min(sizes) if len(sizes) > 1 and alone else None
