@@ -98,3 +98,9 @@ def folder_with_trace(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     pq.write_table(trace_table(), folder / "trace.parquet")
     return folder
+
+
+class Traced(Chunks):
+    """A tokenizer that carries the trace of its training."""
+
+    trace = trace_table()

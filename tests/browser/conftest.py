@@ -2,8 +2,12 @@
 
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+
+from pairity.reporting import report
+from report_scores import TEXTS, Traced, scores, tokenizers
 
 HOW = "apt-get install chromium (Debian), or put a chromium or google-chrome on the PATH"
 
@@ -21,3 +25,39 @@ def browser() -> Iterator[object]:
         opened = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
         yield opened
         opened.close()
+
+
+@pytest.fixture(scope="session")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    cutters = {**tokenizers(), "characters": Traced("characters", 2, by_character=True)}
+    return report(scores(), tmp_path_factory.mktemp("page") / "r.html", tokenizers=cutters, sentences=TEXTS)
+
+
+@pytest.fixture
+def visit(browser):  # type: ignore[no-untyped-def]
+    """Opens a page with the network off; at the end nothing may have been asked for or complained about."""
+    contexts, asked, complaints = [], [], []
+
+    def open_page(path: Path, *, width: int = 1280, scheme: str = "light", reduced: bool = False):  # type: ignore[no-untyped-def]
+        context = browser.new_context(
+            viewport={"width": width, "height": 900},
+            color_scheme=scheme,
+            reduced_motion="reduce" if reduced else "no-preference",
+        )
+        contexts.append(context)
+        context.set_offline(True)
+        page = context.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(path.as_uri())
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+    assert sum(url.startswith("file:") for url in asked) == len(contexts), (
+        "the page loads itself and nothing else"
+    )
+    assert complaints == []

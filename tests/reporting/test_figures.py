@@ -2,6 +2,9 @@
 
 import csv
 import itertools
+import math
+import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from xml.etree import ElementTree
@@ -12,6 +15,7 @@ from pairity.errors import PairityError
 from pairity.judging.scores import Scores
 from pairity.reporting import export_figures, report
 from pairity.reporting.cells import Cells
+from pairity.reporting.drawing import draw
 from pairity.reporting.figures import figures
 from pairity.reporting.labels import (
     LETTER,
@@ -21,11 +25,13 @@ from pairity.reporting.labels import (
     log_ticks,
     overlap,
     printable,
+    ratio_ticks,
     sideways,
 )
 from pairity.reporting.look import PALETTE, Look
 from pairity.reporting.pictures import for_page
 from pairity.reporting.race import race
+from pairity.reporting.vega import far_apart
 from pairity.training.trace import Trace
 from report_scores import ODD_NAMES, scores, trace_table
 
@@ -36,7 +42,7 @@ def test_every_figure_is_written_as_svg_png_pdf_and_csv(judged: Scores, tmp_path
     )
     names = {path.stem for path in written}
     assert names == {
-        *("tradeoff", "costs", "change", "compression", "utilisation", "lorenz"),
+        *("glance", "tradeoff", "costs", "change", "compression", "utilisation", "lorenz"),
         *(f"race_{what}-1-characters" for what in ("costs", "fairness", "served")),
     }
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
@@ -59,11 +65,12 @@ def texts_of(svg: str) -> list[str]:
 
 def test_a_figure_in_a_file_stands_alone(judged: Scores, tmp_path: Path) -> None:
     export_figures(judged, tmp_path)
-    for name in ("tradeoff", "change", "compression", "lorenz"):
+    for name in ("glance", "tradeoff", "change", "compression", "lorenz"):
         svg = (tmp_path / f"{name}.svg").read_text("utf-8")
         shown = texts_of(svg)
-        assert any(title in shown for title in (one.title for one in figures(Cells(judged)))), name
-        assert "characters" in shown, "the legend"
+        assert not any(one.title in shown for one in figures(Cells(judged))), "a paper has captions"
+        assert any(text.startswith("characters") for text in shown), "the legend"
+        assert "characters · 4k" in shown or name == "tradeoff", "with the size"
         assert "aria-label" not in svg
         assert "var(--" not in svg
 
@@ -110,7 +117,7 @@ def test_no_name_can_break_a_drawing(tmp_path: Path) -> None:
     export_figures(scores(names), tmp_path)
     shown = texts_of((tmp_path / "change.svg").read_text("utf-8"))
     assert any(text.startswith("</svg><script>") for text in shown)
-    assert "'] + datum + ['" in shown
+    assert "'] + datum + [' · 4k" in shown
     assert Look(["a b", "a\nb", "c"], "c").label("a\nb") == "a b (2)", "two labels are never the same"
 
 
@@ -118,14 +125,68 @@ def test_names_beside_points_cover_neither_points_nor_each_other() -> None:
     crowd = [(f"tokenizer {index}", 200.0 + 3 * (index % 2), 150.0 + 4 * index) for index in range(5)]
     placed = beside(crowd, (500, 300))
     boxes = []
-    for (name, _, _), (align, x, y) in zip(crowd, placed, strict=True):
+    for (name, _, _), place in zip(crowd, placed, strict=True):
+        assert place is not None
+        align, x, y = place
         left = x if align == "left" else x - len(name) * LETTER
         boxes.append((left, left + len(name) * LETTER, y - 11, y + 2))
     assert not any(overlap(one, other) for one, other in itertools.combinations(boxes, 2))
     assert not any(overlap(box, (x, x, y, y)) for box in boxes for _, x, y in crowd)
     corner = beside([("at the edge", 495.0, 5.0)], (500, 300))
+    assert corner[0] is not None
     assert corner[0][0] == "right"
     assert corner[0][2] > 5
+
+
+def test_a_name_that_a_whisker_would_strike_through_is_left_to_the_legend() -> None:
+    above_it = (0.0, 500.0, 138.0, 142.0)
+    [free] = beside([("struck", 250.0, 150.0)], (500, 300), [above_it])
+    assert free is not None
+    assert free[2] > 150, "below the point, where no line is"
+    everywhere = [(0.0, 500.0, float(y), y + 2.0) for y in range(0, 300, 8)]
+    assert beside([("struck", 250.0, 150.0)], (500, 300), everywhere) == [None]
+
+
+def test_one_outlier_does_not_flatten_the_change_chart(judged: Scores) -> None:
+    figure = next(one for one in figures(Cells(judged)) if one.name == "change")
+    changes = [-0.1 + 0.02 * index for index in range(len(figure.columns["change"]) - 1)] + [4.52]
+    outlying = replace(figure, columns={**figure.columns, "change": changes, "low": changes, "high": changes})
+    spec = draw(outlying, Look(judged.tokenizers, "bytes"), 840)
+    scale = spec["layer"][0]["encoding"]["x"]["scale"]
+    assert scale["type"] == "log"
+    low, high = scale["domain"]
+    assert low < 0.9 < 5.52 < high
+    span = math.log(high / low)
+    assert math.log(1.0 / 0.9) / span > 0.05, "a tenth is still seen"
+    ticks = ratio_ticks(low, high, 12)
+    assert 1 in ticks
+    assert ticks[-1] > 2
+    assert all(low <= tick <= high for tick in ticks)
+    assert far_apart([1.0, 1.1, 1.2, 6.0])
+    assert not far_apart([1.0, 1.1, 1.2, 1.3])
+    assert not far_apart([0.0, 1.1, 1.2, 9.0]), "a logarithm has no 0"
+
+
+def test_every_row_of_compression_panels_has_values_on_its_axis(judged: Scores) -> None:
+    figure = next(one for one in figures(Cells(judged)) if one.name == "compression")
+    for svg in for_page(figure, Look(judged.tokenizers, "bytes")):
+        shown = texts_of(svg)
+        assert sum(text == "0" for text in shown) >= 1
+        numbers = [float(text) for text in shown if text.replace(".", "").isdigit()]
+        assert max(numbers) > 0
+        assert max(numbers) <= max(figure.columns["high"]) * 1.05
+
+
+def test_colours_of_a_run_are_those_of_its_tokenizer_and_shades_have_a_key(judged: Scores) -> None:
+    look = Look(judged.tokenizers, "bytes")
+    run = {"characters": race(Trace.from_table(trace_table()))}
+    drawn = {one.name: one for one in figures(Cells(judged), run)}
+    for name in ("race_costs", "race_fairness", "race_served"):
+        for svg in for_page(drawn[name], look):
+            used = set(re.findall(r"var\(--(c\d|base)\)", svg))
+            assert used <= {look.colour("characters")}, (name, used)
+    shown = texts_of(for_page(drawn["race_served"], look)[0])
+    assert any(text.endswith("% of a stretch") for text in shown)
 
 
 def test_labels_that_would_touch_move_apart() -> None:

@@ -58,7 +58,8 @@ def test_the_global_table_holds_the_numbers_of_the_scores_and_no_others(page: Pa
     checked = 0
     for name in (name for name in page.tables if name.startswith("scores") and "differences" not in name):
         head, *rows = page.tables[name]
-        assert [cell.text.split("baseline")[0].strip() for cell in head[1:]] == judged.tokenizers
+        shown = [cell.text.split("baseline")[0].strip() for cell in head[1:]]
+        assert shown == [f"{name}4,000 tokens" for name in judged.tokenizers], "each with its size"
         for row in rows:
             for tokenizer, cell in zip(judged.tokenizers, row[1:], strict=True):
                 found = judged.select(tokenizer, cell.metric).to_pylist()
@@ -85,7 +86,7 @@ def test_the_language_table_holds_the_costs_and_no_other_numbers(page: Page, jud
     assert len(rows) == len(TEXTS)
     for row, code in zip(rows, judged.languages, strict=True):
         assert code in row[0].text
-        for tokenizer, cell in zip(judged.tokenizers, row[4:6], strict=True):
+        for tokenizer, cell in zip(judged.tokenizers, row[3:5], strict=True):
             assert float(cell.value) == judged.value(tokenizer, "cost", code)
             shown, room = number("".join(cell.numbers))
             assert shown == pytest.approx(float(cell.value), abs=room, rel=0)
@@ -159,6 +160,32 @@ def test_one_language_has_no_gini_and_the_page_says_so(tmp_path: Path) -> None:
     assert "Lorenz curve is not drawn. Gini: needs at least 2 languages." in " ".join(page.text.split())
 
 
+def test_the_cheapest_language_is_no_virtue(page: Page) -> None:
+    rows = page.tables[next(name for name in page.tables if name.startswith("scores"))]
+    row = next(row for row in rows if row[1].metric == "best_language")
+    assert not any(cell.best for cell in row)
+    assert "↓" not in row[0].text
+
+
+def test_groups_are_in_order_and_one_measure_is_one_table(page: Page) -> None:
+    tables = [rows for name, rows in page.tables.items() if name.startswith("groups")]
+    assert [rows[0][0].text for rows in tables] == ["Script family"] * 2 + ["Resource level"] * 2
+    for rows in tables[2:]:
+        levels = [row[0].text for row in rows[1:]]
+        assert levels == [level for level in ("high", "medium", "low", "unknown") if level in levels]
+        assert len(levels) > 1
+    assert all(len(row) == 2 + 2 for rows in tables for row in rows)
+
+
+def test_sentences_are_offered_in_the_languages_that_were_scored(tmp_path: Path) -> None:
+    judged = scores(languages=["eng_Latn", "tel_Telu"])
+    page = Page(report(judged, tmp_path / "r.html", tokenizers=tokenizers(), sentences=TEXTS))
+    assert [one["code"] for one in page.data["viewer"]["languages"]] == ["eng_Latn", "tel_Telu"]
+    other = {"heb_Hebr": "החתול"}
+    page = Page(report(judged, tmp_path / "r.html", tokenizers=tokenizers(), sentences=other))
+    assert [one["code"] for one in page.data["viewer"]["languages"]] == ["heb_Hebr"], "better than none"
+
+
 @pytest.mark.parametrize(
     "metrics", [["cost"], ["gini"], ["round_trip"], ["failures"], ["vocabulary", "fertility"]]
 )
@@ -190,7 +217,7 @@ def test_a_leak_is_flagged_and_never_best(judged: Scores, tmp_path: Path) -> Non
     assert "saw the test text of 2 of 5 languages" in " ".join(page.text.split())
     rows = page.tables[next(name for name in page.tables if name.startswith("scores"))]
     assert not any(row[2].best for row in rows[1:])
-    languages = {row[0].text.split()[0]: row[5] for row in page.tables["language-table"][1:]}
+    languages = {row[0].text.split()[0]: row[4] for row in page.tables["language-table"][1:]}
     assert "leak" in languages["English"].text
     assert "leak" not in languages["Hebrew"].text
 

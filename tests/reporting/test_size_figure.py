@@ -35,7 +35,6 @@ def test_the_figure_of_sizes_has_a_point_for_every_size_and_metric(tmp_path: Pat
     assert (tmp_path / "sizes.png") in written
     drawn = (tmp_path / "sizes.svg").read_text("utf-8")
     for text in (
-        figure.title,
         "Gini ↓ better",
         "lines per token ↑ better",
         "vocabulary size",
@@ -51,7 +50,7 @@ def test_the_page_of_sizes_shows_the_largest_elsewhere(tmp_path: Path) -> None:
     assert page.data["tokenizers"] == ["ours", "bytes"]
     assert "sizes" in [figure["name"] for figure in page.data["figures"]]
     assert "each at its largest vocabulary size" in page.text
-    assert "Everything else on this page shows each of them at the largest" in page.text
+    assert "everything else on this page shows each of them at the largest" in page.text
     [costs] = [figure for figure in figures(Cells(scores.at_largest_size())) if figure.name == "costs"]
     shown = {row["language"]: row["cost"] for row in costs.rows() if row["tokenizer"] == "ours"}
     assert shown == scores.costs("ours@500")

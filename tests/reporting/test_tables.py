@@ -26,6 +26,13 @@ def test_markdown(judged: Scores) -> None:
     assert len(per_language) == 2 + len(TEXTS)
 
 
+def test_the_summary_gives_the_size_of_every_vocabulary(judged: Scores) -> None:
+    head, _, *rows = markdown(judged).splitlines()
+    assert head.startswith("| tokenizer | vocabulary | ")
+    assert [row.split(" | ")[1] for row in rows] == ["4,000", "4,000"]
+    assert "tokenizer & vocabulary & " in latex(judged)
+
+
 def test_latex(judged: Scores) -> None:
     text = latex(judged)
     for needed in (

@@ -158,7 +158,7 @@ def whole_number(text: str) -> int:
     "--figures",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Folder for the figures (SVG, PNG, CSV) and tables.",
+    help="Folder for the figures (SVG, PNG, PDF, CSV) and tables.",
 )
 @click.option(
     "--title", default="Tokenizers, language by language", show_default=True, help="Title of the page."

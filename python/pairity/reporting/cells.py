@@ -103,17 +103,20 @@ class Cells:
         found = {metric for (_, metric, _), keep in zip(self._cells, wanted, strict=True) if keep}
         return [name for name in METRICS if name in found] + sorted(found - set(METRICS))
 
-    def row(self, metric: str, language: str | None = None) -> list[Cell | None]:
-        """The cells of all tokenizers, the best marked; values that read the same are marked the same.
+    def row(
+        self, metric: str, language: str | None = None, of: Sequence[str] | None = None
+    ) -> list[Cell | None]:
+        """The cells of all tokenizers (or of those in `of`), the best marked; what reads the same is marked the same.
 
         A tokenizer that saw the text is not compared with those that did not, and the baseline not with its
         own change of 0: they cannot be the best. Where all read the same, nobody is.
         """
-        cells = [self.get(name, metric, language) for name in self.tokenizers]
+        names = self.tokenizers if of is None else of
+        cells = [self.get(name, metric, language) for name in names]
         better = METRICS[metric].better if metric in METRICS else "neither"
         compared = {
             name: cell
-            for name, cell in zip(self.tokenizers, cells, strict=True)
+            for name, cell in zip(names, cells, strict=True)
             if cell is not None and cell.value is not None and self._compares(name, metric, language)
         }
         if better == "neither" or len({cell.text for cell in compared.values()}) < 2:
@@ -123,7 +126,7 @@ class Cells:
         text = write(metric, best)
         return [
             replace(cell, best=True) if cell is not None and name in compared and cell.text == text else cell
-            for name, cell in zip(self.tokenizers, cells, strict=True)
+            for name, cell in zip(names, cells, strict=True)
         ]
 
     def _compares(self, name: str, metric: str, language: str | None) -> bool:
@@ -139,6 +142,12 @@ class Cells:
         """The tokenizer the others are compared with: the one named in the evaluation, or else the first."""
         named = self.scores.meta.get("baseline")
         return named if named in self.tokenizers else self.tokenizers[0]
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """The vocabulary size of every tokenizer that has one."""
+        found = {name: self.scores.about(name).get("vocab_size") for name in self.tokenizers}
+        return {name: size for name, size in found.items() if isinstance(size, int)}
 
     @cached_property
     def facts(self) -> dict[str, Language]:

@@ -8,11 +8,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import groupby
 
 from pairity.reporting.axis import draw_axis
 from pairity.reporting.figures import Figure
-from pairity.reporting.labels import beside, printable, sideways
+from pairity.reporting.glance import draw_glance
+from pairity.reporting.labels import beside, log_ticks, printable, ratio_ticks, sideways
 from pairity.reporting.look import PALETTE, Look
 from pairity.reporting.race_drawing import race_costs, race_fairness, race_served
 from pairity.reporting.sizes import draw_sizes
@@ -23,12 +25,14 @@ from pairity.reporting.vega import (
     category,
     column,
     exactly,
+    far_apart,
     hidden,
     keyed,
     keyed_lines,
     known,
     label_room,
     languages,
+    log_padded,
     marks,
     number,
     padded,
@@ -38,9 +42,14 @@ from pairity.reporting.vega import (
     spelled,
 )
 
+TINY = 1e-3
+"""The least ratio that is drawn: a logarithmic axis has no 0."""
+
 
 def draw(figure: Figure, look: Look, width: int) -> Spec:
     """The figure, about `width` pixels wide, without a title."""
+    if figure.sizes is not None:
+        look = replace(look, sizes=figure.sizes)
     return DRAW[figure.name](figure, look, width)
 
 
@@ -69,12 +78,25 @@ def tradeoff(figure: Figure, look: Look, width: int) -> Spec:
         row["x"], row["y"] = to_x(row["compression_rate"]), (1 - row["gini"] / high_y) * high
         row["text"] = printable(row["tokenizer"], 22)
     whiskers = [
-        (to_x(row["compression_low"]), to_x(row["compression_high"]), row["y"], row["y"])
+        (to_x(row["compression_low"]), to_x(row["compression_high"]), row["y"] - 1, row["y"] + 1)
         for row in rows
         if row["compression_low"] is not None
     ]
+    whiskers += [
+        (
+            row["x"] - 1,
+            row["x"] + 1,
+            (1 - row["gini_high"] / high_y) * high,
+            (1 - row["gini_low"] / high_y) * high,
+        )
+        for row in rows
+        if row["gini_low"] is not None
+    ]
     places = beside([(row["text"], row["x"], row["y"]) for row in rows], (wide, high), whiskers)
-    for row, (row["align"], row["x"], row["y"]) in zip(rows, places, strict=True):
+    for row, place in zip(rows, places, strict=True):
+        if place is None:
+            continue
+        row["align"], row["x"], row["y"] = place
         name = {"x": pixels("x"), "y": pixels("y"), "text": column("text"), **colour}
         layers.append(hidden("text", [row], name, align=row["align"], baseline="alphabetic"))
     return {"layer": layers, "width": wide, "height": high}
@@ -103,26 +125,45 @@ def in_rows(figure: Figure, look: Look, width: int, metric: str, x: Spec, step: 
 
 
 def costs(figure: Figure, look: Look, width: int) -> Spec:
-    high = max(known(figure.rows(), "cost", "high")) * 1.03
-    axis = {"grid": True, "tickCount": width / 90}
-    x = {"scale": exactly(0, high), "axis": axis, "title": "tokens per line ← better"}
-    return in_rows(figure, look, width, "cost", x, step=17)
+    rows = figure.rows()
+    axis: Spec = {"grid": True, **on_top(figure)}
+    if far_apart(known(rows, "cost")):
+        low, high = log_padded(known(rows, "cost", "low", "high"), 0.03)
+        scale, title = exactly(low, high, "log"), "tokens per line, log scale ← better"
+        axis |= {"values": log_ticks(low, high, width / 60), "format": "~g"}
+    else:
+        scale = exactly(0, max(known(rows, "cost", "high")) * 1.03)
+        title = "tokens per line ← better"
+        axis |= {"tickCount": width / 90}
+    return in_rows(figure, look, width, "cost", {"scale": scale, "axis": axis, "title": title}, step=17)
 
 
 def change(figure: Figure, look: Look, width: int) -> Spec:
-    percent = "datum.value ? format(datum.value, '+~%') : '0'"
-    low, high = padded([0.0, *known(figure.rows(), "change", "low", "high")], 0.05)
-    axis = {"labelExpr": percent, "tickCount": width / 90, "grid": True}
-    x = {"scale": exactly(low, high), "axis": axis, "title": None}
-    spec = in_rows(figure, look, width, "change", x, step=23)
-    zero = {"x": {"datum": 0.0, "type": "quantitative", **x}}
+    """On a log scale of the ratio: half and twice the tokens are equally far from 0, and outliers flatten nothing."""
+    columns = dict(figure.columns)
+    for name in ("change", "low", "high"):
+        columns[name] = [None if value is None else max(1 + value, TINY) for value in columns[name]]
+    ratios = replace(figure, columns=columns)
+    low, high = log_padded([1.0, *known(ratios.rows(), "change", "low", "high")], 0.05)
+    room = (width - label_room(width)) / 52
+    percent = "datum.value == 1 ? '0' : format(datum.value - 1, '+~%')"
+    axis = {"labelExpr": percent, "values": ratio_ticks(low, high, room), "grid": True, **on_top(figure)}
+    x = {"scale": exactly(low, high, "log"), "axis": axis, "title": None}
+    spec = in_rows(ratios, look, width, "change", x, step=23)
+    zero = {"x": {"datum": 1.0, "type": "quantitative", **x}}
     layers = [marks("rule", [{}], zero, color=PALETTE["ink"], strokeWidth=1), *spec["layer"]]
+    above_axis = -26 if on_top(figure) else -6
     for text, align, shift in (("← fewer tokens", "right", -8), ("more tokens →", "left", 8)):
-        place = {**zero, "y": {"value": -6}, "text": {"value": text}}
+        place = {**zero, "y": {"value": above_axis}, "text": {"value": text}}
         layers.append(
             marks("text", [{}], place, align=align, dx=shift, baseline="bottom", color=PALETTE["soft"])
         )
     return {**spec, "layer": layers}
+
+
+def on_top(figure: Figure) -> Spec:
+    """The axis of a figure that is higher than a screen is at its top, where reading starts."""
+    return {"orient": "top"} if len(figure.order) > 30 else {}
 
 
 def compression(figure: Figure, look: Look, width: int) -> Spec:
@@ -138,7 +179,8 @@ def compression(figure: Figure, look: Look, width: int) -> Spec:
         row["place"] = names.index(row["tokenizer"]) + 0.5
     colour = {"x": number("place", scale=exactly(0, len(names)), axis=None), **look.by_colour(rows)}
     high = max(known(rows, "compression_rate_line", "high")) * 1.05
-    axis = {"title": None, "tickCount": 2}
+    top = log_ticks(high / 10, high, 10)[-1]
+    axis = {"title": None, "values": [0, top / 2, top], "format": ".2~r"}
     rate = number("compression_rate_line", scale=exactly(0, high), axis=axis)
     panel = [
         hidden("rule", None, {**colour, "y": rate, "y2": {"datum": 0}}, strokeWidth=3, strokeOpacity=0.35),
@@ -229,4 +271,5 @@ DRAW: dict[str, Callable[[Figure, Look, int], Spec]] = {
     "race_served": race_served,
     "sizes": draw_sizes,
     "axis": draw_axis,
+    "glance": draw_glance,
 }

@@ -172,5 +172,6 @@ const pairity = (() => {
     dataTable(figure);
   }
 
-  return { data, svg, html, showTip, hideTip, isHidden: (index) => hidden.has(index), onToggle: (one) => watchers.push(one) };
+  const figureOf = (element) => figures.find((one) => one.element === element);
+  return { data, svg, html, figureOf, showTip, hideTip, isHidden: (index) => hidden.has(index), onToggle: (one) => watchers.push(one) };
 })();

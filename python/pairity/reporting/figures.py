@@ -38,6 +38,8 @@ class Figure:
     order: list[str] = field(default_factory=list)
     missing: str = ""
     of: str = ""
+    sizes: Mapping[str, int] | None = None
+    """Vocabulary sizes that the legend gives, where they are not those of the rest of the page."""
 
     def rows(self) -> list[dict[str, Any]]:
         return [
@@ -196,7 +198,8 @@ def race_figures(name: str, race: Race) -> list[Figure]:
     served = Figure(
         "race_served",
         "Who was served when",
-        "Each column is a stretch of merges; the stronger the colour, the larger a language's share of it.",
+        "Each column is a stretch of merges; the stronger the colour, the larger a language's share of its merges; "
+        "the key above the rows has the shares.",
         label="{language}\n{merges} of the {of} merges {first_merge} to {last_merge}",
         of=name,
         missing="" if any(code for _, _, code, _, _ in race.served) else race.nobody_served,

@@ -26,27 +26,25 @@ def printable(text: str, length: int = 60) -> str:
 
 def beside(
     names: Sequence[tuple[str, float, float]], size: tuple[float, float], lines: Sequence[Box] = ()
-) -> list[tuple[str, float, float]]:
-    """Where the name of each point goes: alignment and place.
+) -> list[tuple[str, float, float] | None]:
+    """Where the name of each point goes: alignment and place; None where it would not be read.
 
     Of the places around the point it is the nearest that covers neither a point nor another name, and that
-    crosses no line, if there is such a place.
+    crosses no line. A legend names all points, so one without such a place goes without its name.
     """
     taken = [(x - DOT, x + DOT, y - DOT, y + DOT) for _, x, y in names]
-    found = []
+    found: list[tuple[str, float, float] | None] = []
     for name, x, y in names:
         long = len(name) * LETTER
-        places = []
+        free = []
         for down in (-10, 20, -24, 34, -38, 48):
             for align, start, left in (("left", x + 4, x + 4), ("right", x - 4, x - 4 - long)):
                 box = (left, left + long, y + down - 11, y + down + 2)
                 outside = box[0] < 0 or box[1] > size[0] or box[2] < 0 or box[3] > size[1]
-                covers = sum(overlap(box, other) for other in taken)
-                crosses = sum(overlap(box, line) for line in lines)
-                places.append(((outside, covers, crosses), box, (align, start, y + down)))
-        _, box, place = min(places, key=lambda one: one[0])
-        taken.append(box)
-        found.append(place)
+                if not outside and not any(overlap(box, other) for other in [*taken, *lines]):
+                    free.append((box, (align, start, y + down)))
+        taken += [box for box, _ in free[:1]]
+        found.append(free[0][1] if free else None)
     return found
 
 
@@ -91,3 +89,22 @@ def log_ticks(low: float, high: float, most: float) -> list[float]:
         if len(found) <= most:
             break
     return found
+
+
+CHANGES = (-0.9, -0.75, -0.5, -0.3, -0.2, -0.1, 0, 0.1, 0.2, 0.3, 0.5, 1, 2, 5, 10, 20, 50, 100)
+"""Changes that an axis may name; those nearer to 0 matter most."""
+
+
+def ratio_ticks(low: float, high: float, most: float) -> list[float]:
+    """Ratios at round changes between the ends of a logarithmic axis: all that stay about 1/`most` of it apart.
+
+    >>> ratio_ticks(0.5, 6, 5)
+    [0.5, 1, 2, 6]
+    """
+    apart = math.log(high / low) / most
+    found: list[float] = []
+    for change in sorted(CHANGES, key=abs):
+        ratio = 1 + change
+        if low <= ratio <= high and all(abs(math.log(ratio / other)) >= apart for other in found):
+            found.append(ratio)
+    return sorted(found)

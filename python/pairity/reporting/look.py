@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
 
 from pairity.reporting.labels import printable
+from pairity.reporting.numbers import short_size
 
 # The page's style sheet is the one list of colours: {"paper": "#ffffff", "c0": "#0b6bb8", ...}, the light ones.
 PALETTE: dict[str, str] = dict(
@@ -18,6 +19,8 @@ PALETTE: dict[str, str] = dict(
     )
 )
 COLOURS = 8
+LABEL = 26
+"""Letters of a name in a legend: the size behind it must not be cut off."""
 
 # Paths in a square from -1 to 1.
 SHAPES = (
@@ -39,6 +42,8 @@ class Look:
 
     tokenizers: list[str]
     baseline: str
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """Vocabulary sizes: a legend that leaves them out compares what cannot be compared."""
 
     def colour(self, name: str) -> str:
         """The name of a colour in the palette."""
@@ -55,9 +60,14 @@ class Look:
 
     def label(self, name: str) -> str:
         """The name as it is written in a legend; no two are the same."""
-        labels = [printable(one, 40) for one in self.tokenizers]
+        labels = [printable(one, LABEL) for one in self.tokenizers]
         place = self.tokenizers.index(name)
-        return labels[place] if labels.count(labels[place]) == 1 else f"{labels[place]} ({place + 1})"
+        label = labels[place] if labels.count(labels[place]) == 1 else f"{labels[place]} ({place + 1})"
+        return f"{label} · {self.size(name)}" if self.size(name) else label
+
+    def size(self, name: str) -> str:
+        """The vocabulary size in few letters, or nothing where it is not known."""
+        return short_size(self.sizes[name]) if self.sizes.get(name) else ""
 
     def shown(self, rows: Sequence[Mapping[str, Any]]) -> list[str]:
         """The tokenizers that these rows are about."""

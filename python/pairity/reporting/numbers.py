@@ -55,3 +55,11 @@ def write_interval(metric: str, low: float | None, high: float | None) -> str:
 def percent(share: float, decimals: int = 0) -> str:
     """The size of a share, without its sign: -0.52 -> "52%"."""
     return Form(decimals, percent=True).write(abs(share))
+
+
+def short_size(size: int) -> str:
+    """A vocabulary size in few letters: 32_000 -> "32k", 200_019 -> "200k", 50_257 -> "50.3k"."""
+    if size < 1000:
+        return str(size)
+    thousands = f"{size / 1000:.1f}" if size < 100_000 else f"{size / 1000:.0f}"
+    return f"{thousands.removesuffix('.0')}k"

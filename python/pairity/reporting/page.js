@@ -29,6 +29,18 @@
     for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) found.push(Number((i * step).toPrecision(12)));
     return found;
   }
+  /* A logarithm keeps one outlier from pressing all others together; a change is drawn as the ratio that it is. */
+  const spread = (candidates, to) => (low, high) => {
+    const least = (to(high) - to(low)) / 4, found = [];
+    for (const v of candidates) if (v >= low && v <= high && found.every((other) => Math.abs(to(v) - to(other)) >= least)) found.push(v);
+    return found;
+  };
+  const ratio = (v) => Math.log(Math.max(1 + v, 0.001));
+  const scales = {
+    linear: { to: (v) => v, ticks: (low, high) => ticks(low, high, 3) },
+    log: { to: Math.log, ticks: spread([1, 2, 5].flatMap((lead) => Array.from({ length: 16 }, (_, i) => Number(`${lead}e${i - 8}`))), Math.log) },
+    ratio: { to: ratio, ticks: spread([0, 0.5, -0.5, 1, -0.2, 0.2, 3, -0.1, 0.1, 9, -0.75, 49], ratio) },
+  };
   const plain = (v) => v.toLocaleString("en", { maximumSignificantDigits: 4 }).replace("-", "−");
   const percent = (v) => `${plain(v * 100)}%`;
   const colour = (t) => `var(--${data.colours[t]})`;
@@ -51,7 +63,7 @@
     by("measure-title").textContent = [measure.title, better].filter(Boolean).join("; ");
     for (const row of rows)
       cellsOf(row).forEach((found, i) => {
-        const cell = row.cells[4 + i];
+        const cell = row.cells[3 + i];
         delete cell.dataset.value;
         if (!found) return cell.replaceChildren(html("span", { class: "none" }, "–"));
         const [value, , , text, interval, best, leak] = found;
@@ -72,8 +84,9 @@
     const shown = visible(), drawn = data.tokenizers.map((_, t) => !p.isHidden(t));
     const all = shown.flatMap((row) => cellsOf(row).filter((found, i) => found && drawn[i]).flatMap((found) => [found[1] ?? found[0], found[2] ?? found[0]]));
     if (!all.length) return;
-    const low = Math.min(...all), high = Math.max(...all), width = Math.max(120, by("strip-head").clientWidth - 16);
-    const x = linear([low, high], [8, width - 8]);
+    const low = Math.min(...all), high = Math.max(...all), width = Math.max(90, by("strip-head").clientWidth - 16);
+    const scale = scales[data.measures[by("measure").value].scale], place = linear([scale.to(low), scale.to(high)], [8, width - 8]);
+    const x = (value) => place(scale.to(value));
     by("strip-head").replaceChildren(html("span", { class: "sr" }, "Chart"), axis(x, low, high, width));
     shown.forEach((row, i) => {
       const title = `${about(row).name}: ${describe(row).replaceAll("\n", "; ")}`;
@@ -110,7 +123,7 @@
     const unit = data.measures[by("measure").value];
     const format = unit.unit === "share" ? percent : plain;
     return p.svg("svg", { viewBox: `0 0 ${width} 24`, "aria-hidden": "true", class: "plot-axis" },
-      ...ticks(low, high, 3).map((v) => p.svg("text", { x: x(v), y: 18, "text-anchor": "middle", fill: "var(--soft)", "font-size": "11", "font-weight": "400" }, format(v))));
+      ...scales[unit.scale].ticks(low, high).map((v) => p.svg("text", { x: x(v), y: 18, "text-anchor": "middle", fill: "var(--soft)", "font-size": "11", "font-weight": "400" }, format(v))));
   }
   function filter() {
     const script = by("script").value, level = by("level").value, find = by("find").value.trim().toLowerCase();
@@ -165,6 +178,28 @@
   }
   if (by("run")) by("run").addEventListener("change", showRun);
 
+  /* ---- one language of a run: its line and its row stand out, and its numbers are said */
+  for (const run of runs) {
+    const figures = [...run.querySelectorAll("figure.chart")].map(p.figureOf), pick = run.querySelector(".pick");
+    const count = (v) => v.toLocaleString("en", { maximumFractionDigits: 2 });
+    pick.addEventListener("change", () => {
+      const code = pick.value, said = [];
+      for (const { name, element, rows } of figures) {
+        if (name === "race_fairness") continue;
+        const own = rows.filter((row) => row.language === code);
+        for (const mark of element.querySelectorAll(".plot [data-row]")) {
+          const chosen = Boolean(code) && rows[Number(mark.dataset.row)].language === code;
+          mark.classList.toggle("picked", chosen);
+          mark.classList.toggle("dim", Boolean(code) && !chosen);
+          if (chosen && name === "race_costs") mark.parentNode.append(mark);  /* to the front */
+        }
+        if (own.length && name === "race_costs") said.push(`${count(own[0].cost)} → ${count(own.at(-1).cost)} tokens per line`);
+        if (code && name === "race_served") said.push(`served by ${count(own.reduce((sum, row) => sum + row.merges, 0))} of ${count(Math.max(...rows.map((row) => row.last_merge)))} merges`);
+      }
+      run.querySelector(".picked-says").textContent = said.join("; ");
+    });
+  }
+
   /* ---- sentences */
   function tokens(list) {
     return list.map(([id, parts], i) => {
@@ -198,6 +233,11 @@
       const box = html("input", { type: "checkbox", value: one.code, checked: data.viewer.first.includes(one.code) ? "" : null });
       by("viewer-languages").append(html("label", { class: "choice" }, box, one.name));
     }
+    by("viewer-find")?.addEventListener("input", (event) => {
+      const find = event.target.value.trim().toLowerCase();
+      for (const label of by("viewer-languages").querySelectorAll("label"))
+        label.hidden = !`${label.textContent} ${label.firstChild.value}`.toLowerCase().includes(find);
+    });
     by("viewer-languages").addEventListener("change", showSentences);
     by("sentence").addEventListener("change", showSentences);
     showSentences();
@@ -207,6 +247,20 @@
   showRun();
   let waiting = 0;
   addEventListener("resize", () => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(strips); });
+  /* A table that is wider than its place says so, and fades where it goes on. */
+  for (const box of document.querySelectorAll(".scroll")) {
+    const hint = html("p", { class: "hint", hidden: "" }, "There is more to the right: scroll sideways, or use the arrow keys.");
+    box.before(hint);
+    const measure = () => {
+      const beyond = box.scrollWidth - box.clientWidth;
+      hint.hidden = beyond < 2;
+      box.classList.toggle("more", beyond - box.scrollLeft >= 2);
+      box.classList.toggle("moved", box.scrollLeft >= 2);
+    };
+    box.addEventListener("scroll", measure, { passive: true });
+    const watch = new ResizeObserver(measure);
+    for (const one of [box, box.firstElementChild]) watch.observe(one);
+  }
   const links = new Map([...document.querySelectorAll("nav a")].map((link) => [link.hash.slice(1), link]));
   const watcher = new IntersectionObserver((entries) => {
     for (const entry of entries.filter((one) => one.isIntersecting)) {

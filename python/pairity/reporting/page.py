@@ -20,18 +20,22 @@ from pairity.judging.scores import Scores
 from pairity.judging.sizes import cut_to
 from pairity.languages import language as facts
 from pairity.reporting.cells import LANGUAGE_METRICS, MAIN_METRICS, OF_BASELINE, Cell, Cells, short_title
-from pairity.reporting.figures import Figure, figures
+from pairity.reporting.figures import LEVELS, Figure, figures
+from pairity.reporting.glance import glance
 from pairity.reporting.look import Look
-from pairity.reporting.numbers import write, write_interval
+from pairity.reporting.numbers import short_size, write, write_interval
 from pairity.reporting.pictures import export_figures, for_page
 from pairity.reporting.race import Race, races_of
+from pairity.reporting.scoreboard import about_sizes, rivals, scoreboard, size_for_all
 from pairity.reporting.sections import Section
 from pairity.reporting.sentences import read_sentences, viewer
 from pairity.reporting.sizes import size_figures
 from pairity.reporting.summary import difference_rows, summary, warnings_besides
 from pairity.reporting.tables import write_tables
+from pairity.reporting.vega import far_apart
 
 SCRIPTS = ("figures.js", "page.js")
+GROUP_METRICS = {"cost": "tokens per line", "gini": "Gini coefficient within the group"}
 
 
 def report(
@@ -89,17 +93,18 @@ def render(
     """The page as text."""
     jinja2 = load_extra("jinja2", "a report")
     cells = Cells(scores.at_largest_size())
-    look = Look(cells.tokenizers, cells.baseline)
+    look = Look(cells.tokenizers, cells.baseline, cells.sizes)
     races = races_of(tokenizers)
     added = [figure for section in sections for figure in section.figures]
-    drawn = [*figures(cells, races), *size_figures(scores), *added]
+    board = scoreboard(scores)
+    drawn = [glance(scores), *figures(cells, races), *size_figures(scores), *added]
     cut = None
     if sentences is not None:
         opened = {
             name: cut_to(open_tokenizer(one, name=name), cells.scores.about(name).get("vocab_size"))
             for name, one in tokenizers.items()
         }
-        cut = viewer(read_sentences(sentences, len(opened)), opened, striking(cells))
+        cut = viewer(read_sentences(sentences, len(opened), cells.languages), opened, striking(cells))
     reference = scores.meta.get("reference")
     files = resources.files("pairity.reporting")
     scripts = [files.joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS]
@@ -113,6 +118,10 @@ def render(
             title=title,
             date=date,
             cells=cells,
+            board=board,
+            about_sizes=about_sizes(board),
+            size_for_all=size_for_all(board),
+            best=rivals(board, cells.baseline)[-1],
             verdicts=summary(cells),
             warnings=warnings_besides(cells),
             reference=facts(reference).name if reference else "the reference language",
@@ -129,10 +138,15 @@ def render(
             first_race=next((name for name, one in races.items() if any(one.services.values())), None),
             of_baseline=OF_BASELINE,
             sections=[(section, safe(section.html)) for section in sections],
+            raced={
+                name: sorted(((code, facts(code).name) for code in one.languages), key=lambda two: two[1])
+                for name, one in races.items()
+            },
             race_notes={name: race_note(one) for name, one in races.items()},
             viewer=cut,
             metrics=METRICS,
             short_title=short_title,
+            short_size=short_size,
             digests=scores.meta.get("languages", {}),
             versions=scores.meta.get("versions", {}),
             made_with=own_version(),
@@ -149,10 +163,10 @@ def global_rows(cells: Cells, metrics: Sequence[str]) -> list[tuple[str, list[Ce
 
 
 def group_tables(scores: Scores, cells: Cells) -> list[dict[str, Any]]:
-    """Costs and Gini within script families and resource levels: one table for each grouping."""
-    found: dict[str, dict[str, dict[str, dict[str, Cell]]]] = {}
+    """Costs and Gini within script families and resource levels: a table for each grouping and metric."""
+    found: dict[tuple[str, str], dict[str, dict[str, Cell]]] = {}
     for row in scores.groups.to_pylist():
-        if row["metric"] not in ("cost", "gini"):
+        if row["metric"] not in GROUP_METRICS:
             continue
         metric, low, high = row["metric"], row["low"], row["high"]
         cell = Cell(
@@ -163,14 +177,20 @@ def group_tables(scores: Scores, cells: Cells) -> list[dict[str, Any]]:
             write_interval(metric, low, high),
             note=row["note"] or "",
         )
-        group = found.setdefault(row["grouping"], {}).setdefault(row["group"], {})
-        group.setdefault(metric, {})[row["tokenizer"]] = cell
+        groups = found.setdefault((row["grouping"], metric), {})
+        groups.setdefault(row["group"], {})[row["tokenizer"]] = cell
     titles = {"script_family": "Script family", "resource_level": "Resource level"}
-    tables = []
-    for grouping, groups in found.items():
-        rows = [(name, members(cells, grouping, name), by_metric) for name, by_metric in groups.items()]
-        tables.append({"title": titles.get(grouping, grouping), "rows": rows})
-    return tables
+    return [
+        {
+            "title": titles.get(grouping, grouping),
+            "metric": GROUP_METRICS[metric],
+            "rows": sorted(
+                ((name, members(cells, grouping, name), found) for name, found in groups.items()),
+                key=lambda row: (LEVELS.index(row[0]) if row[0] in LEVELS else 0, -row[1], row[0]),
+            ),
+        }
+        for (grouping, metric), groups in found.items()
+    ]
 
 
 def members(cells: Cells, grouping: str, group: str) -> int:
@@ -228,6 +248,7 @@ def script_data(
                 "unit": METRICS[metric].unit if metric in METRICS else "",
                 "better": METRICS[metric].better if metric in METRICS else "neither",
                 "title": METRICS[metric].title if metric in METRICS else metric,
+                "scale": scale_of(metric, cells),
                 "cells": {
                     code: [compact(cell) for cell in cells.row(metric, code)] for code in cells.languages
                 },
@@ -237,6 +258,15 @@ def script_data(
         },
         "viewer": cut,
     }
+
+
+def scale_of(metric: str, cells: Cells) -> str:
+    """What the small charts of the table are drawn on: changes as ratios, and what spans far on a log scale."""
+    if metric in OF_BASELINE:
+        return "ratio"
+    found = [cells.value(name, metric, code) for name in cells.tokenizers for code in cells.languages]
+    values = [value for value in found if value is not None]
+    return "log" if values and far_apart(values) else "linear"
 
 
 def light(values: list[Any]) -> Any:

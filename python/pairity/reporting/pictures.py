@@ -1,4 +1,7 @@
-"""Figures as pictures: inside the page, and as SVG, PNG, PDF and CSV files for papers and slides."""
+"""Figures as pictures: inside the page, and as SVG, PNG, PDF and CSV files for papers and slides.
+
+A file has a legend and no title: in a paper, that is the caption's.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ from pairity.judging.scores import Scores
 from pairity.reporting.cells import Cells
 from pairity.reporting.drawing import draw
 from pairity.reporting.figures import Figure, figures
+from pairity.reporting.glance import glance
 from pairity.reporting.labels import printable
 from pairity.reporting.look import PALETTE, Look
 from pairity.reporting.race import races_of
@@ -28,8 +32,8 @@ from pairity.reporting.vega import Spec
 FILE_WIDTH = 640
 PAGE_WIDTHS = {"wide": 840, "narrow": 350}
 """Screens and phones: text that is only scaled down cannot be read there."""
-SMALL_WIDTHS = {"tradeoff": 440, "lorenz": 360}
-"""These stand side by side on a screen, and fit a phone as they are."""
+SMALL_WIDTHS = {"glance": 440, "tradeoff": 440, "lorenz": 360}
+"""These stand beside something else on a screen, and fit a phone as they are."""
 PIXELS_PER_POINT = 2
 
 STYLE: Spec = {
@@ -61,10 +65,10 @@ def export_figures(
     `tokenizers` ({name: Tokenizer or folder}) adds the figures of their training runs.
     """
     cells, folder = Cells(scores.at_largest_size()), Path(folder)
-    look = Look(cells.tokenizers, cells.baseline)
+    look = Look(cells.tokenizers, cells.baseline, cells.sizes)
     races = races_of(tokenizers or {})
     written = []
-    for figure in [*figures(cells, races), *size_figures(scores)]:
+    for figure in [glance(scores), *figures(cells, races), *size_figures(scores)]:
         if figure.missing:
             continue
         written += write_figure(figure, look, folder / file_name(figure, list(races)))
@@ -100,22 +104,19 @@ def for_page(figure: Figure, look: Look) -> list[str]:
 
 
 def alone(figure: Figure) -> Spec:
-    """What a figure needs that stands alone: white ground, a title and a legend."""
-    text = printable(f"{figure.title}: {figure.of}" if figure.of else figure.title, 90)
+    """What a figure needs that stands alone: white ground and a legend."""
     legend = {
         "title": None,
         "orient": "top",
-        "columns": 4,
+        "columns": 2 if figure.name in SMALL_WIDTHS else 3,
         "offset": 30,
-        "labelLimit": 130,
+        "labelLimit": 220,
         "labelFontSize": 12,
         "labelColor": PALETTE["ink"],
         "symbolSize": 500 if figure.name == "lorenz" else 80,  # lines are told apart by their dashes
         "symbolOpacity": 1,
     }
-    title = {"text": text, "anchor": "start", "fontSize": 14, "fontWeight": 600, "color": PALETTE["ink"]}
     return {
-        "title": {**title, "frame": "group", "offset": 12},
         "config": {**STYLE, "legend": legend},
         "background": PALETTE["paper"],
         "padding": 10,

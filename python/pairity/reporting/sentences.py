@@ -23,13 +23,19 @@ Part = str | tuple[str, str]
 Token = tuple[int, str | list[Part]]
 
 
-def read_sentences(sentences: Any, tokenizers: int = 1) -> dict[str, list[str]]:
-    """`{language: sentence or sentences}`, or any SOURCE that `evaluate` reads; the first few of each."""
+def read_sentences(
+    sentences: Any, tokenizers: int = 1, scored: Sequence[str] | None = None
+) -> dict[str, list[str]]:
+    """`{language: sentence or sentences}`, or any SOURCE that `evaluate` reads; the first few of each.
+
+    A folder may hold far more languages than were `scored`: only those are taken, unless it has none of them.
+    """
     if isinstance(sentences, Mapping):
         sentences = {code: [given] if isinstance(given, str) else given for code, given in sentences.items()}
         if not sentences:
             raise PairityError("there is no sentence to show: give {language: sentence}.")
     found = read_texts(sentences)
+    found = {code: lines for code, lines in found.items() if code in (scored or found)} or found
     limit = max(1, min(LIMIT, CUTS // (len(found) * tokenizers)))
     return {code: lines[:limit] for code, lines in found.items()}
 

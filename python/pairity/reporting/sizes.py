@@ -49,6 +49,7 @@ def size_figures(scores: Scores) -> list[Figure]:
         "Each line is a tokenizer cut to smaller vocabularies, with 95% intervals. "
         "A point alone is a tokenizer that has one size only.",
         order=list(cells.languages),
+        sizes={},
     )
     rows, labels = [], []
     for metric in PANELS:

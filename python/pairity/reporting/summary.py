@@ -8,6 +8,7 @@ from pairity.errors import PairityError
 from pairity.judging.scores import LEAK, Interval
 from pairity.reporting.cells import Cell, Cells
 from pairity.reporting.numbers import form_of, percent, write_interval
+from pairity.reporting.scoreboard import alike
 
 ARROW = "\N{RIGHTWARDS ARROW}"
 
@@ -20,6 +21,8 @@ class Verdict:
     lead: str
     details: list[str] = field(default_factory=list)
     warning: str = ""
+    aside: str = ""
+    """What must be known before the numbers are read."""
 
 
 def summary(cells: Cells) -> list[Verdict]:
@@ -43,7 +46,8 @@ def compared(cells: Cells, name: str) -> Verdict:
         *compression_of(cells, name),
         *worst_of(cells, name),
     ]
-    return Verdict(name, f"{lead}: {who}" if who else lead, details, leak_of(cells, name))
+    said = f"{lead}: {who}" if who else lead
+    return Verdict(name, said, details, leak_of(cells, name), sizes_of(cells, name))
 
 
 def inequality(cells: Cells, name: str) -> tuple[str, list[str]]:
@@ -67,6 +71,14 @@ def inequality(cells: Cells, name: str) -> tuple[str, list[str]]:
         return f"is less equal than {base}", [numbers + "."]
     verb = "cuts" if new.value < old.value else "raises"
     return f"{verb} inequality by {percent(new.value / old.value - 1)} against {base}", [numbers + "."]
+
+
+def sizes_of(cells: Cells, name: str) -> str:
+    """Said where the two vocabularies are not of like size."""
+    new, old = cells.sizes.get(name), cells.sizes.get(cells.baseline)
+    if not new or not old or alike([new, old]):
+        return ""
+    return f"Mind the sizes: {new:,} tokens against {old:,}."
 
 
 def effect(new: float, old: float, low: float, high: float) -> str:

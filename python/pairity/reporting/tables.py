@@ -106,14 +106,23 @@ def grid(
         way = way_of(per_language)
         head = [("language", 0), *((name, way) for name in cells.tokenizers)]
         return head, [(cells.facts[code].name, cells.row(per_language, code)) for code in cells.languages]
+    sizes: list[Cell | None] = []
     if metrics is None:
+        sizes = [size_cell(cells.sizes.get(name)) for name in cells.tokenizers]
         wanted = [name for name in PAPER_METRICS if name in cells.global_metrics] or cells.global_metrics
     else:
         check_metrics(metrics, cells.global_metrics)
         wanted = list(metrics)
-    by_metric = [cells.row(name) for name in wanted]
-    head = [("tokenizer", 0), *((short_title(name), way_of(name)) for name in wanted)]
-    return head, [(name, [row[index] for row in by_metric]) for index, name in enumerate(cells.tokenizers)]
+    columns = [*([sizes] if any(sizes) else []), *(cells.row(name) for name in wanted)]
+    head = [("tokenizer", 0), *([("vocabulary", 0)] if any(sizes) else [])]
+    head += [(short_title(name), way_of(name)) for name in wanted]
+    return head, [
+        (name, [column[index] for column in columns]) for index, name in enumerate(cells.tokenizers)
+    ]
+
+
+def size_cell(size: int | None) -> Cell | None:
+    return None if size is None else Cell(float(size), None, None, f"{size:,}", "")
 
 
 def check_metrics(metrics: Sequence[str], known: Sequence[str]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,9 @@ from pairity.reporting.look import PALETTE, Look
 
 Spec = dict[str, Any]
 Row = dict[str, Any]
+
+FAR = 3.0
+"""An axis becomes logarithmic where the largest value is more than this many times the one in the middle."""
 
 
 def keyed(figure: Figure, look: Look) -> list[Row]:
@@ -57,7 +61,7 @@ def hidden(kind: str, rows: Sequence[Row] | None, encoding: Mapping[str, Any], *
 
 def points(rows: Sequence[Row] | None, encoding: Mapping[str, Any], radius: float) -> Spec:
     """Points, each with a thin edge, so that overlapping ones stay apart."""
-    edge = {"filled": True, "stroke": PALETTE["paper"], "strokeWidth": 1, "opacity": 1}
+    edge = {"filled": True, "stroke": PALETTE["paper"], "strokeWidth": min(1.0, radius / 4), "opacity": 1}
     return pointed("point", rows, encoding, size=4 * radius**2, **edge)
 
 
@@ -129,3 +133,8 @@ def padded(values: Iterable[float], share: float) -> tuple[float, float]:
 def log_padded(values: Iterable[float], share: float) -> tuple[float, float]:
     low, high = padded((math.log(value) for value in values), share)
     return math.exp(low), math.exp(high)
+
+
+def far_apart(values: Sequence[float]) -> bool:
+    """Whether a few values are so large that on a plain scale they would press all others together."""
+    return min(values) > 0 and max(values) > FAR * statistics.median(values)

@@ -1,0 +1,158 @@
+"""The scoreboard: a row per tokenizer, those of like vocabulary size together.
+
+64,000 tokens   classical   Gini 0.082   tokens per line 48.3   English 34.9
+                parity           0.007                   51.0           48.9
+32,000 tokens   hybrid           0.036                   55.1           42.0
+                classical, cut   0.091                   54.2           38.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pairity.judging.scores import Scores
+from pairity.reporting.cells import Cell, Cells
+
+LIKE = 1.1
+"""Sizes that differ by no more than this factor are compared with one another."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One tokenizer: `member` is its name in the scores, "parity@32000" where `tokenizer` was judged at several sizes.
+
+    `cells` are Gini, tokens per line, and the cost of the reference language, the best of like size marked;
+    `cut` tells that the tokenizer stands here at a larger size too.
+    """
+
+    tokenizer: str
+    member: str
+    size: int | None
+    cells: tuple[Cell | None, ...]
+    cut: bool
+
+
+@dataclass(frozen=True)
+class Group:
+    """Tokenizers of like size, the most equal first."""
+
+    size: int | None
+    rows: list[Row]
+
+    @property
+    def tokenizers(self) -> set[str]:
+        return {row.tokenizer for row in self.rows}
+
+
+def scoreboard(scores: Scores) -> list[Group]:
+    """The groups, the largest vocabularies first."""
+    cells = Cells(scores)
+    families = shown(scores, cells)
+    largest = {members[-1] for members in by_tokenizer(scores).values()}
+    reference = str(scores.meta.get("reference"))
+    groups = []
+    for members in of_like_size(cells, families):
+        columns = [
+            cells.row("gini", of=members),
+            cells.row("cost", of=members),
+            cells.row("cost", reference, of=members),
+        ]
+        rows = [
+            Row(families[member], member, cells.sizes.get(member), tuple(found), member not in largest)
+            for member, *found in zip(members, *columns, strict=True)
+        ]
+        groups.append(Group(cells.sizes.get(members[0]), sorted(rows, key=inequality)))
+    return groups
+
+
+def inequality(row: Row) -> float:
+    """What rows are sorted by: the Gini coefficient; where there is none, the order stays."""
+    gini = row.cells[0]
+    return float("inf") if gini is None or gini.value is None else gini.value
+
+
+def shown(scores: Scores, cells: Cells) -> dict[str, str]:
+    """Each tokenizer at its largest size, and at the size that most of them were judged at: {member: tokenizer}."""
+    curves = by_tokenizer(scores)
+    found = {members[-1]: name for name, members in curves.items()}
+
+    def at(size: int) -> dict[str, str]:
+        """The largest member of each that is of like size."""
+        return {
+            near[-1]: name
+            for name, members in curves.items()
+            if (near := [one for one in members if alike([size, cells.sizes.get(one, 0)])])
+        }
+
+    sizes = sorted(set(cells.sizes.values()))
+    common = max(
+        map(at, sizes),
+        key=lambda members: (len(members), max(map(cells.sizes.__getitem__, members))),
+        default={},
+    )
+    return found | (common if len(common) > 1 else {})
+
+
+def by_tokenizer(scores: Scores) -> dict[str, list[str]]:
+    """The sizes that each was judged at, the smallest first."""
+    return scores.curves() or {name: [name] for name in scores.tokenizers}
+
+
+def of_like_size(cells: Cells, members: Iterable[str]) -> list[list[str]]:
+    """Members by size, the largest first; those without a known size last."""
+    ordered = sorted(members, key=lambda one: -cells.sizes.get(one, 0))
+    groups: list[list[str]] = []
+    for one in ordered:
+        if groups and alike([cells.sizes.get(groups[-1][0], 0), cells.sizes.get(one, 0)]):
+            groups[-1].append(one)
+        else:
+            groups.append([one])
+    return groups
+
+
+def alike(sizes: Sequence[int]) -> bool:
+    return max(sizes) <= LIKE * min(sizes)
+
+
+def rivals(groups: Sequence[Group], baseline: str) -> list[Row]:
+    """What a chart of two shows: the baseline, and the most equal of the others; one row where there is no other.
+
+    They are of like size if any are, from the group with the most tokenizers; a tokenizer that saw the text is
+    chosen last.
+    """
+    both = [group for group in groups if baseline in group.tokenizers and len(group.tokenizers) > 1]
+    if both:
+        group = max(both, key=lambda one: (len(one.tokenizers), one.size or 0))
+        base = next(row for row in group.rows if row.tokenizer == baseline)
+        others = [row for row in group.rows if row.tokenizer != baseline]
+    else:
+        rows = sorted((row for group in groups for row in group.rows), key=lambda row: -(row.size or 0))
+        base = next(row for row in rows if row.tokenizer == baseline)
+        others = [row for row in rows if row.tokenizer != baseline]
+    if not others:
+        return [base]
+    return [
+        base,
+        min(others, key=lambda row: (any(cell.leak for cell in row.cells if cell), inequality(row))),
+    ]
+
+
+def about_sizes(groups: Sequence[Group]) -> str:
+    """What must be said where vocabularies differ in size by more than a tenth; else nothing."""
+    rows = [row for group in groups for row in group.rows if row.size and not row.cut]
+    if not rows or alike([row.size or 0 for row in rows]):
+        return ""
+    small, large = (choose(rows, key=lambda row: row.size or 0) for choose in (min, max))
+    together = ", which stand together." if any(len(group.tokenizers) > 1 for group in groups) else "."
+    return (
+        f"Vocabularies differ in size: {small.tokenizer} has {small.size:,} tokens, {large.tokenizer} {large.size:,}. "
+        f"A larger one needs fewer tokens whatever else it does, so compare tokenizers of like size{together}"
+    )
+
+
+def size_for_all(groups: Sequence[Group]) -> int | None:
+    """The size that all could be cut to, where no two are of like size."""
+    sizes = [row.size for group in groups for row in group.rows if row.size]
+    alone = all(len(group.tokenizers) == 1 for group in groups)
+    return min(sizes) if len(sizes) > 1 and alone else None

@@ -1,0 +1,85 @@
+"""Tables on every screen, and a language of the race, in a real browser: make test-browser."""
+
+from pathlib import Path
+
+import pytest
+
+from pairity.judging.evaluation import evaluate
+from pairity.reporting import report
+from report_scores import TEXTS, tokenizers
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Eight tokenizers, one with a long name."""
+    given = tokenizers(
+        [*(f"tokenizer-{index}" for index in range(7)), "organisation/a-name-that-is-rather-long"]
+    )
+    judged = evaluate(given, TEXTS, baseline="tokenizer-0", resamples=20)
+    return report(judged, tmp_path_factory.mktemp("crowded") / "r.html")
+
+
+CUT_OFF = """() => [...document.querySelectorAll("table")].filter((one) => one.offsetParent !== null).map((table) => {
+  const box = table.closest(".scroll, .table"), beyond = box.scrollWidth - box.clientWidth;
+  return { beyond, hint: box.previousElementSibling?.matches(".hint:not([hidden])") ?? false,
+           fades: box.classList.contains("more"), name: box.ariaLabel };
+})"""
+
+
+@pytest.mark.parametrize("width", [1280, 375])
+def test_no_table_is_cut_off_without_a_hint(visit, crowded: Path, width: int) -> None:  # type: ignore[no-untyped-def]
+    page = visit(crowded, width=width)
+    for details in page.locator("main > section > details").all():
+        details.locator("summary").first.click()
+    page.wait_for_function("document.querySelectorAll('.scroll.more').length > 0 || innerWidth > 400")
+    tables = page.evaluate(CUT_OFF)
+    assert len(tables) > 5
+    for table in tables:
+        assert (table["beyond"] >= 2) == table["hint"] == table["fades"], table
+    cut = [table for table in tables if table["hint"]]
+    assert bool(cut) == (width == 375), "on a screen, eight tokenizers have room"
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    if cut:
+        box = page.locator("#overall .scroll").first
+        box.evaluate("e => { e.scrollLeft = e.scrollWidth; }")
+        page.wait_for_function("!document.querySelector('#overall .scroll').classList.contains('more')")
+        assert page.locator("#overall .hint").first.is_visible(), "nothing jumps while it is scrolled"
+
+
+def test_the_first_column_stays_in_view_on_a_phone(visit, crowded: Path) -> None:  # type: ignore[no-untyped-def]
+    page = visit(crowded, width=375)
+    for section in ("overall", "languages", "groups"):
+        box = page.locator(f"#{section} .scroll").first
+        for cell in (box.locator("thead th").first, box.locator("tbody th").first):
+            before = cell.bounding_box()
+            box.evaluate("e => { e.scrollLeft = 120; }")
+            assert box.evaluate("e => e.scrollLeft") > 50, section
+            assert cell.bounding_box()["x"] == pytest.approx(before["x"], abs=1), section
+            box.evaluate("e => { e.scrollLeft = 0; }")
+
+
+def test_the_scoreboard_fits_a_phone(visit, path: Path) -> None:  # type: ignore[no-untyped-def]
+    page = visit(path, width=375)
+    box = page.locator("#summary .scroll")
+    assert box.evaluate("e => e.scrollWidth - e.clientWidth") == 0
+    assert page.locator("#scoreboard .short").first.is_visible()
+
+
+def test_a_language_of_the_race_can_be_picked(visit, path: Path) -> None:  # type: ignore[no-untyped-def]
+    page = visit(path)
+    assert page.locator("#race .picked").count() == 0
+    page.locator("#race .pick").select_option("tel_Telu")
+    says = page.locator("#race .picked-says").inner_text()
+    assert says == "60 → 20 tokens per line; served by 4 of 8 merges"
+    line = page.locator('figure[data-chart="race_costs"] svg.wide .picked')
+    assert line.count() == 1
+    colour = line.evaluate("e => getComputedStyle(e).stroke")
+    assert colour == "rgb(11, 107, 184)", "the colour of the tokenizer that was trained"
+    served = page.locator('figure[data-chart="race_served"] svg.wide')
+    assert served.locator(".picked").count() == 4
+    assert served.locator(".dim").count() == served.locator("[data-row]").count() - 4
+    page.locator("#race .pick").select_option("")
+    assert page.locator("#race .picked, #race .dim").count() == 0
+    assert page.locator("#race .picked-says").inner_text() == ""
