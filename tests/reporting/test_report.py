@@ -222,6 +222,19 @@ def test_a_leak_is_flagged_and_never_best(judged: Scores, tmp_path: Path) -> Non
     assert "leak" not in languages["Hebrew"].text
 
 
+def test_a_tokenizer_that_loses_text_is_flagged_and_never_best(judged: Scores, tmp_path: Path) -> None:
+    losing = replace(judged, meta=judged.meta | {"losses": {"characters": {"eng_Latn": 3}}})
+    page = Page(report(losing, tmp_path / "r.html"))
+    marked = [row for row in page.tables["scoreboard"] if "loses text" in row[0].text]
+    assert [row[0].text for row in marked] == ["charactersloses text"]
+    assert not any(cell.best for cell in marked[0])
+    cells = Cells(losing)
+    best = {
+        name for name, cell in zip(cells.tokenizers, cells.row("cost", "heb_Hebr"), strict=True) if cell.best
+    }
+    assert best == {"characters"}, "where it loses nothing, it is compared"
+
+
 def test_warnings_and_failures_are_shown(judged: Scores, tmp_path: Path) -> None:
     meta = {
         **judged.meta,

@@ -124,6 +124,9 @@ def test_a_tokenizer_that_saw_the_text_is_the_rival_of_last_resort() -> None:
     judged = of_sizes(base=4000, leaky=4000, honest=4000)
     judged.leaks = {"leaky": list(TEXTS)}
     assert rivals(scoreboard(judged), "base")[1].tokenizer == "honest"
+    losing = of_sizes(base=4000, losing=4000, honest=4000)
+    losing.meta["losses"] = {"losing": {"eng_Latn": 2}}
+    assert rivals(scoreboard(losing), "base")[1].tokenizer == "honest"
 
 
 @pytest.mark.parametrize("metrics", [["cost"], ["gini"], ["round_trip"]])

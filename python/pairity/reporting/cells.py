@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -108,8 +108,8 @@ class Cells:
     ) -> list[Cell | None]:
         """The cells of all tokenizers (or of those in `of`), the best marked; what reads the same is marked the same.
 
-        A tokenizer that saw the text is not compared with those that did not, and the baseline not with its
-        own change of 0: they cannot be the best. Where all read the same, nobody is.
+        A tokenizer that saw the text or loses some of it is not compared with the others, and the baseline not with
+        its own change of 0: they cannot be the best. Where all read the same, nobody is.
         """
         names = self.tokenizers if of is None else of
         cells = [self.get(name, metric, language) for name in names]
@@ -131,11 +131,18 @@ class Cells:
 
     def _compares(self, name: str, metric: str, language: str | None) -> bool:
         own_change = metric in OF_BASELINE and name == self.baseline
-        return not own_change and not self._leaks(name, language)
+        return not own_change and not self.has_advantage(name, language)
 
-    def _leaks(self, tokenizer: str, language: str | None) -> bool:
-        leaks = self.scores.leaks.get(tokenizer, [])
-        return bool(leaks) if language is None else language in leaks
+    @cached_property
+    def losing(self) -> Mapping[str, Mapping[str, int]]:
+        """Tokenizers that drop or change text, with the lines of each language: what they drop costs no tokens."""
+        found: Mapping[str, Mapping[str, int]] = self.scores.meta.get("losses", {})
+        return found
+
+    def has_advantage(self, tokenizer: str, language: str | None = None) -> bool:
+        """Whether it saw the text before, or loses some of it."""
+        where = {*self.scores.leaks.get(tokenizer, []), *self.losing.get(tokenizer, {})}
+        return bool(where) if language is None else language in where
 
     @cached_property
     def baseline(self) -> str:

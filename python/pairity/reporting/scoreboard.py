@@ -31,6 +31,8 @@ class Row:
     size: int | None
     cells: tuple[Cell | None, ...]
     cut: bool
+    has_advantage: bool = False
+    """It saw the text before, or loses some of it."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,14 @@ def scoreboard(scores: Scores) -> list[Group]:
             cells.row("cost", reference, of=members),
         ]
         rows = [
-            Row(families[member], member, cells.sizes.get(member), tuple(found), member not in largest)
+            Row(
+                families[member],
+                member,
+                cells.sizes.get(member),
+                tuple(found),
+                member not in largest,
+                cells.has_advantage(member),
+            )
             for member, *found in zip(members, *columns, strict=True)
         ]
         groups.append(Group(cells.sizes.get(members[0]), sorted(rows, key=inequality)))
@@ -118,8 +127,8 @@ def alike(sizes: Sequence[int]) -> bool:
 def rivals(groups: Sequence[Group], baseline: str) -> list[Row]:
     """What a chart of two shows: the baseline, and the most equal of the others; one row where there is no other.
 
-    They are of like size if any are, from the group with the most tokenizers; a tokenizer that saw the text is
-    chosen last.
+    They are of like size if any are, from the group with the most tokenizers; a tokenizer that saw the
+    text, or loses some of it, is chosen last.
     """
     both = [group for group in groups if baseline in group.tokenizers and len(group.tokenizers) > 1]
     if both:
@@ -134,7 +143,7 @@ def rivals(groups: Sequence[Group], baseline: str) -> list[Row]:
         return [base]
     return [
         base,
-        min(others, key=lambda row: (any(cell.leak for cell in row.cells if cell), inequality(row))),
+        min(others, key=lambda row: (row.has_advantage, inequality(row))),
     ]
 
 
