@@ -62,8 +62,6 @@ def train_unigram(counts: Counts, vocab_size: int) -> Any:
     if vocab_size <= len(BYTE_ORDER):
         raise PairityError(f"vocab_size is {vocab_size}: the 256 bytes are in it, so give more.")
     words = merged(counts)
-    if not words.distinct:
-        raise PairityError("there is no text to learn from: the counts are empty.")
     missing = len(BYTE_ORDER) - len(np.unique(words.bytes))
     return wrapped(with_all_bytes(learn(words, vocab_size - missing), vocab_size), counts)
 
