@@ -12,7 +12,6 @@ A key is the name of an option without its dashes, or that of an argument (`sour
 """
 
 import difflib
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
@@ -20,21 +19,14 @@ from typing import Any, NoReturn
 import click
 
 from pairity.errors import PairityError
-from pairity.formats.json_files import unreadable
+from pairity.formats.toml_files import read_toml
 
 
 def read_config(ctx: click.Context, _: click.Parameter, path: Path | None) -> None:
     """Values for click to take where the command line has none."""
     if path is None:
         return
-    try:
-        contents = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise unreadable(path, error) from None
-    except (ValueError, RecursionError) as error:
-        twice = str(error).startswith(("Cannot overwrite", "Cannot declare"))
-        hint = ". Where a command has an option of its own name, put that into its table" if twice else ""
-        raise PairityError(f"{path} cannot be read as TOML: {error}{hint}") from error
+    contents = read_toml(path, ". Where a command has an option of its own name, put that into its table")
     program = ctx.find_root().command
     commands = program.list_commands(ctx) if isinstance(program, click.Group) else [ctx.info_name]
     tables = {name: table for name, table in contents.items() if name in commands and isinstance(table, dict)}

@@ -30,6 +30,11 @@ COMMANDS = {
     "embed": ("tokenizing", "Write which old tokens each new token of an extended tokenizer is made of."),
     "eval": ("judging", "Evaluate tokenizers on parallel text: one tidy table, with 95% intervals."),
     "report": ("judging", "Turn scores into one self-contained HTML page."),
+    "experiment": ("experiments", "Run a grid of settings: tokenizers, scores, one table and one page."),
+    "sweep": (
+        "experiments",
+        "Try several values of some settings, and draw fairness and compression against them.",
+    ),
     "tax": ("judging", "Show what the same content costs in each language."),
 }
 """Command -> its module in this package, and its line in the list of commands."""

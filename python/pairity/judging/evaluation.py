@@ -56,7 +56,8 @@ def evaluate(
 ) -> Scores:
     """Scores of `tokenizers` on `data`.
 
-    tokenizers  `{name: spec}`, a list of specs, or one (see `pairity.judging.opening.open_tokenizer`)
+    tokenizers  `{name: spec}`, a list of specs, or one (see `pairity.judging.opening.open_tokenizer`); or `Sized`,
+                where several are sizes of one
     data        a folder with a file per language, `LANG=PATH`, a list of these, or `{language: lines or file}`
     languages   only these, in this order
     metrics     names or families of metrics (`pairity.judging.metrics.METRICS`); all if not given
@@ -74,10 +75,11 @@ def evaluate(
     A tokenizer that fails on some lines is judged on the others, in all languages alike, and the scores say so.
     """
     wanted = chosen_metrics(metrics)
-    whole = open_all(tokenizers, threads)
-    if baseline is not None and baseline not in whole:
-        raise PairityError(f"the baseline {baseline!r} is not one of the tokenizers: {', '.join(whole)}.")
-    sized = at_sizes(whole, sizes)
+    whole = tokenizers if isinstance(tokenizers, Sized) else Sized(open_all(tokenizers, threads))
+    if baseline is not None and not whole.members(baseline):
+        names = dict.fromkeys(map(whole.family, whole.tokenizers))
+        raise PairityError(f"the baseline {baseline!r} is not one of the tokenizers: {', '.join(names)}.")
+    sized = whole if whole.families else at_sizes(whole.tokenizers, sizes)
     opened = sized.tokenizers
     texts = read_lines(data, languages)
     if not texts:

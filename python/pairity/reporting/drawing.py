@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from itertools import groupby
 
+from pairity.reporting.axis import draw_axis
 from pairity.reporting.figures import Figure
 from pairity.reporting.labels import beside, printable, sideways
 from pairity.reporting.look import PALETTE, Look
@@ -227,4 +228,5 @@ DRAW: dict[str, Callable[[Figure, Look, int], Spec]] = {
     "race_fairness": race_fairness,
     "race_served": race_served,
     "sizes": draw_sizes,
+    "axis": draw_axis,
 }

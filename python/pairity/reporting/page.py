@@ -25,6 +25,7 @@ from pairity.reporting.look import Look
 from pairity.reporting.numbers import write, write_interval
 from pairity.reporting.pictures import export_figures, for_page
 from pairity.reporting.race import Race, races_of
+from pairity.reporting.sections import Section
 from pairity.reporting.sentences import read_sentences, viewer
 from pairity.reporting.sizes import size_figures
 from pairity.reporting.summary import difference_rows, summary, warnings_besides
@@ -42,6 +43,7 @@ def report(
     figures_dir: str | Path | None = None,
     title: str = "Tokenizers, language by language",
     date: str = "",
+    sections: Sequence[Section] = (),
 ) -> Path:
     """Write the report of `scores` (or of the folder they were saved in) as one HTML page; returns its path.
 
@@ -50,6 +52,7 @@ def report(
     sentences    {language: sentence or sentences}, or text as `evaluate` reads it: shown cut into tokens
     figures_dir  also writes every figure as SVG, PNG, PDF and CSV, and the tables as Markdown and LaTeX, into it
     date         shown as given; a page has no clock of its own, so the same scores give the same page
+    sections     further parts of the page, as `pairity.experiments` has them
     """
     if not isinstance(scores, Scores):
         scores = Scores.load(scores)
@@ -65,20 +68,31 @@ def report(
         raise PairityError(
             "sentences need tokenizers to cut them: give tokenizers={name: Tokenizer or folder}."
         )
-    page = render(scores, tokenizers=tokenizers, sentences=sentences, title=title, date=date)
+    page = render(
+        scores, tokenizers=tokenizers, sentences=sentences, title=title, date=date, sections=sections
+    )
     if figures_dir is not None:
         export_figures(scores, figures_dir, tokenizers=tokenizers)
         write_tables(scores, figures_dir)
     return write_file(Path(path), page)
 
 
-def render(scores: Scores, *, tokenizers: Mapping[str, Any], sentences: Any, title: str, date: str) -> str:
+def render(
+    scores: Scores,
+    *,
+    tokenizers: Mapping[str, Any],
+    sentences: Any,
+    title: str,
+    date: str,
+    sections: Sequence[Section] = (),
+) -> str:
     """The page as text."""
     jinja2 = load_extra("jinja2", "a report")
     cells = Cells(scores.at_largest_size())
     look = Look(cells.tokenizers, cells.baseline)
     races = races_of(tokenizers)
-    drawn = [*figures(cells, races), *size_figures(scores)]
+    added = [figure for section in sections for figure in section.figures]
+    drawn = [*figures(cells, races), *size_figures(scores), *added]
     cut = None
     if sentences is not None:
         opened = {
@@ -114,6 +128,7 @@ def render(scores: Scores, *, tokenizers: Mapping[str, Any], sentences: Any, tit
             races={name: [figure for figure in drawn if figure.of == name] for name in races},
             first_race=next((name for name, one in races.items() if any(one.services.values())), None),
             of_baseline=OF_BASELINE,
+            sections=[(section, safe(section.html)) for section in sections],
             race_notes={name: race_note(one) for name, one in races.items()},
             viewer=cut,
             metrics=METRICS,

@@ -60,7 +60,6 @@ def export_figures(
 
     `tokenizers` ({name: Tokenizer or folder}) adds the figures of their training runs.
     """
-    convert = load_extra("vl_convert", "a figure")
     cells, folder = Cells(scores.at_largest_size()), Path(folder)
     look = Look(cells.tokenizers, cells.baseline)
     races = races_of(tokenizers or {})
@@ -68,19 +67,24 @@ def export_figures(
     for figure in [*figures(cells, races), *size_figures(scores)]:
         if figure.missing:
             continue
-        spec = draw(figure, look, SMALL_WIDTHS.get(figure.name, FILE_WIDTH))
-        svg = tidied(convert.vegalite_to_svg({**spec, **alone(figure)}))
-        contents = {
-            "csv": csv(figure),
-            "svg": svg,
-            "png": convert.svg_to_png(svg, scale=PIXELS_PER_POINT),
-            "pdf": convert.svg_to_pdf(svg),
-        }
-        name = file_name(figure, list(races))
-        written += [write_file(folder / f"{name}.{suffix}", made) for suffix, made in contents.items()]
+        written += write_figure(figure, look, folder / file_name(figure, list(races)))
     if not written:
         raise PairityError("these scores hold nothing to draw: evaluate at least the metric 'cost'.")
     return written
+
+
+def write_figure(figure: Figure, look: Look, path: Path) -> list[Path]:
+    """PATH.csv, .svg, .png and .pdf of one figure."""
+    convert = load_extra("vl_convert", "a figure")
+    spec = draw(figure, look, SMALL_WIDTHS.get(figure.name, FILE_WIDTH))
+    svg = tidied(convert.vegalite_to_svg({**spec, **alone(figure)}))
+    contents = {
+        "csv": csv(figure),
+        "svg": svg,
+        "png": convert.svg_to_png(svg, scale=PIXELS_PER_POINT),
+        "pdf": convert.svg_to_pdf(svg),
+    }
+    return [write_file(path.with_name(f"{path.name}.{suffix}"), made) for suffix, made in contents.items()]
 
 
 def for_page(figure: Figure, look: Look) -> list[str]:

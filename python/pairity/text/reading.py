@@ -188,14 +188,18 @@ def read_texts(
     return texts
 
 
-def decode(block: Block, errors: str) -> list[str]:
+def texts_in(block: Block) -> list[bytes]:
+    """The lines or records of a block, each by itself."""
     if block.lines is None:
-        raw = block.texts.to_pylist()
-    else:
-        raw = block.lines.removesuffix(b"\n").split(b"\n")
-        raw = [line.removesuffix(b"\r") for line in raw]
+        records: list[bytes] = block.texts.to_pylist()
+        return records
+    lines = block.lines.removesuffix(b"\n").split(b"\n")
+    return [line.removesuffix(b"\r") for line in lines]
+
+
+def decode(block: Block, errors: str) -> list[str]:
     texts = []
-    for index, text in enumerate(raw):
+    for index, text in enumerate(texts_in(block)):
         try:
             texts.append(text.decode("utf-8", errors))
         except UnicodeDecodeError as error:

@@ -1,0 +1,154 @@
+"""`experiment` and `sweep`: grids of settings to tokenizers, scores, one table and one page."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pairity.cli.options import command, config, output, several
+from pairity.cli.printing import print_notes, print_table, print_warnings, print_written
+from pairity.errors import PairityError
+from pairity.experiments.experiment import METHODS, Experiment
+from pairity.experiments.reading import read
+from pairity.experiments.running import Result, run
+from pairity.reporting.numbers import write, write_interval
+
+threads_option = click.option("--threads", type=int, help="Number of threads. Default: one per core.")
+
+
+@command(
+    "experiment",
+    """
+    pairity experiment grid.toml -o results/
+    """,
+)
+@click.argument("file", type=click.Path(path_type=Path))
+@output("Folder for everything; a killed experiment goes on in the same folder.", metavar="DIR")
+@threads_option
+def experiment_command(file: Path, output: Path, threads: int | None) -> None:
+    """Run a grid of settings: tokenizers, scores, one table and one page.
+
+    FILE is TOML: train, dev, [judge], [grid] and a [[run]] for each kind of tokenizer. What is finished in the output
+    folder, made from the same settings and text, is not done again.
+    """
+    carry_out(read(file), output, threads)
+
+
+@command(
+    "sweep",
+    """
+    pairity sweep --train train/ --dev dev/ --data devtest/ --vocab-size 32000 --window 50,100,150,200 -o sweep/
+    pairity sweep --train train/ --dev dev/ --data devtest/ --vocab-size 8000,16000,32000 \\
+        --method classical,parity --global-merges 0,0.25,0.5 -o sweep/
+    """,
+)
+@several("--train", "train_sources", required=True, metavar="SOURCE...", help="Text to learn from.")
+@several(
+    "--dev",
+    "dev_sources",
+    metavar="SOURCE...",
+    help="Parallel text; it decides which language is served next.",
+)
+@several("--data", required=True, metavar="SOURCE...", help="Parallel text to evaluate on.")
+@several("--vocab-size", commas=True, required=True, metavar="N...", help="Total number of tokens.")
+@several("--method", commas=True, metavar="METHOD...", help=f"{', '.join(METHODS)}. Default: parity.")
+@several(
+    "--window", commas=True, metavar="N...", help="Limit how often one language is served within N merges."
+)
+@several(
+    "--alpha", commas=True, metavar="A...", help="With --window: the limit, as a multiple of an equal share."
+)
+@several(
+    "--global-merges",
+    commas=True,
+    metavar="N|SHARE...",
+    help="Start with classical merges: how many, or a share.",
+)
+@several("--pretokenizer", metavar="NAME...", help="gpt4o, gpt4, qwen35, gpt2, whitespace, none, or a regex.")
+@several("--dev-lines", commas=True, metavar="N...", help="Use only the first N lines of the dev text.")
+@click.option(
+    "--resamples", type=int, default=1000, show_default=True, help="Bootstrap resamples for the intervals."
+)
+@output("Folder for everything; a killed sweep goes on in the same folder.", metavar="DIR")
+@threads_option
+@config
+def sweep_command(
+    train_sources: Sequence[str],
+    dev_sources: Sequence[str],
+    data: Sequence[str],
+    pretokenizer: Sequence[str],
+    method: Sequence[str],
+    resamples: int,
+    output: Path,
+    threads: int | None,
+    **axes: Sequence[str],
+) -> None:
+    """Try several values of some settings, and draw fairness and compression against them.
+
+    Every option with several values is an axis, and every combination is a tokenizer.
+    """
+    settings: dict[str, Any] = {"pretokenizer": list(pretokenizer), "method": list(method)}
+    settings |= {key: [number_in(key, word) for word in words] for key, words in axes.items()}
+    given = {key: values for key, values in settings.items() if values}
+    most = max(given, key=lambda key: (len(given[key]), key != "vocab_size", key != "method"))
+    experiment = Experiment(
+        title="Sweep",
+        train=list(train_sources),
+        dev=list(dev_sources) or None,
+        judge={"test": list(data)},
+        grid={key: values if len(values) > 1 else values[0] for key, values in given.items()},
+        evaluation={"resamples": resamples},
+        chart=most if len(given[most]) > 1 else None,
+        where="sweep",
+    )
+    carry_out(experiment, output, threads)
+
+
+def number_in(key: str, word: str) -> int | float:
+    """ "100" -> 100, "0.5" -> 0.5: a share has a point."""
+    try:
+        return float(word) if "." in word else int(word)
+    except ValueError:
+        option = key.replace("_", "-")
+        raise PairityError(f"--{option} has {word!r}: give numbers, such as --{option} 100,200.") from None
+
+
+def carry_out(experiment: Experiment, output: Path, threads: int | None) -> None:
+    with resumable(output):
+        result = run(experiment, output, threads=threads)
+    print_result(result)
+    print_written(
+        f"{output}/", then=f"the page: {output / 'report.html'}, all numbers: {output / 'table.csv'}"
+    )
+
+
+@contextmanager
+def resumable(output: Path) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        stop.add_note(f"what is finished is in {output}, and the same command does the rest")
+        raise
+
+
+def print_result(result: Result) -> None:
+    """A line per tokenizer and text."""
+    rows = [
+        [
+            row.name,
+            row.text,
+            write("gini", row.gini),
+            write_interval("gini", row.gini_low, row.gini_high),
+            write("cost", row.tokens_per_line),
+            row.worst_language or "",
+            write("cost", row.worst_cost),
+        ]
+        for row in result.rows
+    ]
+    header = ["tokenizer", "text", "Gini", "95% interval", "tokens/line", "worst language", "its tokens/line"]
+    print_table(header, rows, numbers=(2, 3, 4, 6))
+    print_notes(result.notes)
+    print_warnings(result.warnings)
+    click.echo()

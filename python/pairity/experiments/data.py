@@ -1,0 +1,121 @@
+"""The text of an experiment: found, and read where it is small, before any work; with digests that tell it changed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pairity.counts.counts import Counts
+from pairity.errors import PairityError
+from pairity.experiments.experiment import Experiment, as_list
+from pairity.files.digests import digest_of
+from pairity.judging.measurement import text_digest
+from pairity.text.inputs import CountsInput, Resolved, TextInput
+from pairity.text.parallel import check_parallel
+from pairity.text.reading import read_texts
+from pairity.text.sources import resolve
+from pairity.training.texts import only
+
+Lines = dict[str, list[str]]
+
+
+@dataclass(frozen=True)
+class Data:
+    """`train` is found and not yet read; dev text and the texts to judge on are small, and here."""
+
+    train: Resolved
+    languages: tuple[str, ...]
+    """Those of train."""
+    digests: Mapping[str, str]
+    """Language -> SHA-256 of its train files."""
+    dev: Lines | None
+    judged: Mapping[str, Lines]
+
+    def digest(self, codes: Sequence[str]) -> str:
+        """Of the train text of these languages."""
+        return digest_of({code: self.digests[code] for code in codes})
+
+    @property
+    def counted(self) -> bool:
+        """Train is counts, of which no lines can be drawn."""
+        return any(isinstance(part, CountsInput) for part in self.train.inputs)
+
+
+def read_data(experiment: Experiment) -> Data:
+    train = resolve(as_list(experiment.train))
+    digests = digests_of(train)
+    languages = tuple(digests)
+    dev = None
+    if experiment.dev:
+        dev = read_some(experiment.dev, languages, f"{experiment.where}, dev")
+    judged = {}
+    for name, source in experiment.judge.items():
+        judged[name] = read_some(source, languages, f"{experiment.where}, [judge] {name}")
+        check_parallel(
+            {code: len(lines) for code, lines in judged[name].items()},
+            what=f"{experiment.where}, [judge]: {name}",
+            fix="Align the files line by line, or leave those languages out.",
+        )
+    return Data(train, languages, digests, dev, judged)
+
+
+def read_some(source: Any, languages: Sequence[str], what: str) -> Lines:
+    """The lines of those languages that the text has."""
+    found = only(resolve(as_list(source)), list(languages))
+    if not found.inputs:
+        raise PairityError(f"{what}: it has none of the languages of train. Check the names of its files.")
+    texts = read_texts(found)
+    return {code: texts[code] for code in languages if code in texts}
+
+
+def digests_of(sources: Resolved) -> dict[str, str]:
+    """{language: SHA-256 over its files}; counts hold several languages, and each has the digest of all."""
+    found: dict[str, str] = {}
+    for part in sources.inputs:
+        if isinstance(part, TextInput):
+            if streams := [file.path for file in part.files if file.once]:
+                raise PairityError(
+                    f"{streams[0]} is a pipe, and an experiment reads its text more than once: write it to a file."
+                )
+            found[part.language] = digest_of({"files": [file_digest(file.path) for file in part.files]})
+    counts = [part.data for part in sources.inputs if isinstance(part, CountsInput)]
+    if counts:
+        whole = digest_of({"files": [file_digest(path) for path in counts]})
+        found |= dict.fromkeys(Counts.load(counts), whole)
+    return found
+
+
+def file_digest(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise PairityError(f"cannot read {path}: {error.strerror or error}.") from error
+
+
+def place_digest(spec: str) -> str:
+    """What tells a tokenizer that exists from what was in its place before; a name stands for itself."""
+    place = Path(spec)
+    if not place.exists():
+        return spec
+    files = sorted(file for file in place.rglob("*") if file.is_file()) if place.is_dir() else [place]
+    return digest_of({"files": [[file.name, file_digest(file)] for file in files]})
+
+
+def lines_digest(texts: Mapping[str, Sequence[str]]) -> str:
+    return digest_of({code: text_digest(lines) for code, lines in texts.items()})
+
+
+def some_lines(texts: Lines, number: int | None, seed: int | None) -> Lines:
+    """The first lines of parallel text, or with a seed a choice of them: the same ones in every language."""
+    total = len(next(iter(texts.values())))
+    if number is None or number >= total:
+        return texts
+    chosen = list(range(number))
+    if seed is not None:
+        order = sorted(range(total), key=lambda line: hashlib.sha256(f"{seed} {line}".encode()).digest())
+        chosen = sorted(order[:number])
+    return {code: [lines[line] for line in chosen] for code, lines in texts.items()}

@@ -1,0 +1,177 @@
+"""What an experiment is, as one frozen value: text, named sets of languages, a grid of settings, and runs.
+
+    Experiment(
+        train="train/", dev="dev/", judge={"devtest": "devtest/"},
+        grid={"vocab_size": [8000, 16000]},
+        runs=[{"method": "classical"}, {"method": "parity", "window": [50, 100]}],
+    )
+
+Every key of the grid and of a run may be a list, and every combination is a row of the result.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NoReturn
+
+from pairity.errors import PairityError, quoted
+from pairity.languages import LANGUAGES_30, LANGUAGES_60
+
+PRESETS: Final[Mapping[str, tuple[str, ...]]] = {"paper-30": LANGUAGES_30, "paper-60": LANGUAGES_60}
+"""Sets of languages that need no list; those that the text lacks are left out."""
+
+OF_TEXT: Final = ("languages", "balance", "temperature", "sample", "seed", "pretokenizer")
+OF_POLICY: Final = ("window", "alpha", "global_merges", "ratios", "unit", "on", "dev_lines", "dev_seed")
+METHODS: Final[Mapping[str, tuple[str, ...]]] = {
+    "parity": ("vocab_size", *OF_TEXT, *OF_POLICY),
+    "classical": ("vocab_size", *OF_TEXT),
+    "unigram": ("vocab_size", *OF_TEXT),
+}
+"""Method -> the keys that it has a use for."""
+
+EVALUATION: Final = ("metrics", "resamples", "reference", "morph", "seed", "baseline")
+
+
+def is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+KINDS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
+    "method": (lambda value: value in METHODS, f"one of {', '.join(METHODS)}"),
+    "vocab_size": (is_whole, "a whole number, such as 32000"),
+    "languages": (is_text, "the name of a set under [languages], or paper-30, paper-60 or all"),
+    "balance": (lambda value: is_text(value) or is_whole(value), "natural, balanced, temperature, or bytes"),
+    "temperature": (is_number, "a number, such as 3.3"),
+    "sample": (is_number, "a share of the lines, such as 0.8"),
+    "seed": (is_whole, "a whole number"),
+    "pretokenizer": (is_text, "a name, such as gpt4o, or a regular expression"),
+    "window": (is_whole, "a whole number, such as 100"),
+    "alpha": (is_number, "a number, such as 2.0"),
+    "global_merges": (is_number, "a number of merges, or a share such as 0.5"),
+    "ratios": (lambda value: value == "dev" or isinstance(value, Mapping), '"dev", or { LANG = BYTES }'),
+    "unit": (is_text, "line, byte, char or word"),
+    "on": (lambda value: value in ("dev", "train"), "dev or train"),
+    "dev_lines": (lambda value: is_whole(value) and int(str(value)) > 0, "a whole number of lines"),
+    "dev_seed": (is_whole, "a whole number"),
+}
+"""Key -> whether a value is of its kind, and what to write."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """Frozen, and checked when it is made: keys and kinds of values; `plan` looks at the text."""
+
+    train: str | Sequence[str]
+    """SOURCEs to learn from."""
+    judge: Mapping[str, str | Sequence[str]]
+    """Name -> SOURCEs to judge on; the first is at home."""
+    runs: Sequence[Mapping[str, Any]] = ({},)
+    """What differs from row to row: `method` and its settings, or `tokenizer` for one that exists; `name`."""
+    dev: str | Sequence[str] | None = None
+    """Parallel SOURCEs that decide who is served."""
+    grid: Mapping[str, Any] = field(default_factory=dict)
+    """Settings that all runs share, as far as their methods have a use for them."""
+    languages: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
+    """Named sets of languages."""
+    evaluation: Mapping[str, Any] = field(default_factory=dict)
+    """For `evaluate`: metrics, resamples, reference, morph, seed, baseline."""
+    seed: int = 0
+    """Of all that is drawn, where a row has no seed of its own."""
+    title: str = "Experiment"
+    chart: str | None = None
+    """The setting that Gini and tokens per line are drawn against."""
+    where: str = field(default="the experiment", compare=False)
+    """How errors call it."""
+
+    def __post_init__(self) -> None:
+        if not self.judge:
+            self.refuse("[judge]", "names no text: add one, as in devtest = 'devtest/'.")
+        if not self.runs:
+            self.refuse("[[run]]", "there is none: add one, as in method = 'parity'.")
+        for name in self.judge:
+            if not name or "/" in name or name.startswith("."):
+                self.refuse("[judge]", f"{name!r} cannot be the name of a text: it becomes a folder.")
+        for name, languages in self.languages.items():
+            known = isinstance(languages, str) and languages in PRESETS
+            if not known and (
+                isinstance(languages, str) or not all(map(is_text, languages)) or not languages
+            ):
+                choices = quoted(PRESETS)
+                self.refuse("[languages]", f"{name!r} is {languages!r}: give {choices}, or a list of codes.")
+        self.check_keys("[evaluation]", self.evaluation, EVALUATION)
+        self.check_keys("[grid]", self.grid, KINDS)
+        for number, run in enumerate(self.runs, 1):
+            place = f"[[run]] {run.get('name') or number}"
+            self.check_keys(place, run, (*KINDS, "name", "tokenizer"))
+            self.check_run(place, run)
+        for key in self.grid:
+            if key != "method" and not any(key in METHODS[method] for method in self.all_methods()):
+                self.refuse("[grid]", f"no run has a use for {key!r}: leave it out.")
+        if self.chart is not None and self.chart not in KINDS:
+            near = nearest(self.chart, KINDS)
+            self.refuse(
+                "chart", f"there is no setting {self.chart!r}.{near} Name one that has several values."
+            )
+
+    def methods_of(self, run: Mapping[str, Any]) -> list[str]:
+        """The methods of a run; none for a tokenizer that exists."""
+        return [] if "tokenizer" in run else as_list(run.get("method", self.grid.get("method", "parity")))
+
+    def all_methods(self) -> set[str]:
+        return {method for run in self.runs for method in self.methods_of(run)}
+
+    def check_keys(self, place: str, given: Mapping[str, Any], known: Iterable[str]) -> None:
+        for key, value in given.items():
+            if key not in known:
+                self.refuse(
+                    place, f"there is no key {key!r}.{nearest(key, known)} Known are {', '.join(known)}."
+                )
+            if key not in KINDS or place == "[evaluation]":
+                continue
+            fits, what = KINDS[key]
+            values = as_list(value)
+            for one in values:
+                if not fits(one):
+                    hint = nearest(one, METHODS) if key == "method" else ""
+                    self.refuse(place, f"{key} is {one!r}:{hint} give {what}.")
+            if not values or any(values.count(one) > 1 for one in values):
+                self.refuse(place, f"{key} is {value!r}: give one or more values, each once.")
+
+    def check_run(self, place: str, run: Mapping[str, Any]) -> None:
+        """Settings that the method of a run has no use for are a mistake."""
+        if "tokenizer" in run:
+            if idle := [key for key in run if key not in ("tokenizer", "name")]:
+                self.refuse(place, f"a tokenizer that exists is judged as it is: leave {quoted(idle)} out.")
+            if not is_text(run["tokenizer"]):
+                self.refuse(
+                    place, f"tokenizer is {run['tokenizer']!r}: give a folder, a file, or tiktoken:NAME."
+                )
+            return
+        if "name" in run and not is_text(run["name"]):
+            self.refuse(place, f"name is {run['name']!r}: give text.")
+        methods = self.methods_of(run)
+        for key in run:
+            if key in KINDS and key != "method" and not any(key in METHODS[one] for one in methods):
+                self.refuse(place, f"method {' and '.join(methods)} has no use for {key!r}: leave it out.")
+
+    def refuse(self, place: str, what: str) -> NoReturn:
+        raise PairityError(f"{self.where}, {place}: {what}")
+
+
+def as_list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def nearest(word: object, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(str(word), list(known), n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""

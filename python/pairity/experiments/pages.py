@@ -1,0 +1,66 @@
+"""The page of an experiment: the report of the first text, fairness at home and away, and a chart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pairity.experiments.experiment import Experiment
+from pairity.experiments.folder import Folder, key_of
+from pairity.experiments.scoring import Scored
+from pairity.experiments.table import Row
+from pairity.reporting import report
+from pairity.reporting.axis import Point, axis_section
+from pairity.reporting.look import Look
+from pairity.reporting.pictures import write_figure
+from pairity.reporting.sections import Section
+from pairity.reporting.texts import OnText, home_and_away
+
+
+def write_page(folder: Folder, experiment: Experiment, scored: Sequence[Scored], rows: Sequence[Row]) -> None:
+    """report.html, and the chart in figures/; not again where the same is there."""
+    page = folder.path / "report.html"
+    key = key_of(
+        {"title": experiment.title, "chart": experiment.chart, "scores": [one.key for one in scored]}
+    )
+    if folder.finished(page, key):
+        return
+    sections: list[Section] = []
+    if experiment.chart is not None:
+        section = axis_section(experiment.chart, chart_of(experiment.chart, scored[0], rows), scored[0].text)
+        sections.append(section)
+        for figure in section.figures:
+            write_figure(figure, Look(figure.order, ""), folder.path / "figures" / experiment.chart)
+    if len({one.text for one in scored}) > 1:
+        sections.append(home_and_away([on_text(row) for row in rows]))
+    report(scored[0].scores, page, title=experiment.title, sections=sections)
+    folder.finish(page, key)
+
+
+def on_text(row: Row) -> OnText:
+    return OnText(
+        row.languages,
+        row.name,
+        row.text,
+        row.gini,
+        row.gini_low,
+        row.gini_high,
+        row.tokens_per_line,
+        row.worst_language,
+        row.worst_cost,
+        row.leak,
+    )
+
+
+def chart_of(setting: str, scored: Scored, rows: Sequence[Row]) -> list[Point]:
+    """The rows of a text against one setting; a line for those that are alike in all others."""
+    found = {row.name: row for row in rows if (row.text, row.languages) == (scored.text, scored.languages)}
+    return [
+        Point(
+            one.row.series,
+            one.row.settings.get(setting),
+            (row.gini, row.gini_low, row.gini_high),
+            (row.tokens_per_line, row.tokens_per_line_low, row.tokens_per_line_high),
+        )
+        for one in scored.rows
+        if (row := found[one.row.name])
+    ]

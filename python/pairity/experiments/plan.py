@@ -1,0 +1,260 @@
+"""The plan: every row with its text and its policy, and all that can be known to be wrong before any work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from pairity.errors import PairityError, listed, quoted
+from pairity.experiments.combinations import EXISTING, Combination, combinations
+from pairity.experiments.data import Data, Lines, lines_digest, place_digest, read_data, some_lines
+from pairity.experiments.experiment import PRESETS, Experiment, nearest
+from pairity.judging.evaluation import chosen_metrics
+from pairity.judging.metrics.gold import read_morph
+from pairity.judging.opening import open_tokenizer
+from pairity.judging.protocol import TokenizerLike
+from pairity.languages import meant
+from pairity.text.parallel import check_parallel
+from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
+from pairity.text.sampling import Draw
+from pairity.training.policy import Classical, Parity, Policy
+from pairity.training.settings import Settings, make_settings
+
+ALL = "all"
+"""The set of languages that is always there: those of train that dev has."""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A text to train on: what is counted once, whoever learns from it."""
+
+    languages: str
+    """The name of the set."""
+    codes: tuple[str, ...]
+    draw: Draw
+    pretokenizer: str
+
+    @property
+    def cut(self) -> Pretokenization:
+        return Pretokenization.of(self.pretokenizer)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One tokenizer. `settings` is what was given for it; of one that exists, only `opened` is known."""
+
+    name: str
+    family: str
+    series: str
+    method: str
+    settings: Mapping[str, Any]
+    corpus: Corpus | None = None
+    training: Settings | None = None
+    """What `train` learns; None for UnigramLM, and for a tokenizer that exists."""
+    dev: Lines | None = None
+    opened: TokenizerLike | None = None
+
+    @property
+    def vocab_size(self) -> int | None:
+        size: int | None = self.settings.get("vocab_size")
+        return size
+
+    @property
+    def is_prefix(self) -> bool:
+        """Whether a smaller size is exactly the beginning of a larger one: not where a phase is a share of all."""
+        return self.training is not None and not isinstance(
+            getattr(self.training.policy, "global_merges", 0), float
+        )
+
+    @cached_property
+    def recipe(self) -> dict[str, Any]:
+        """All that decides what this tokenizer is, beside the text of its corpus."""
+        if self.corpus is None:
+            return {"tokenizer": place_digest(self.settings["tokenizer"])}
+        steered = self.dev is not None and self.training is not None
+        return {
+            "method": self.method,
+            "vocab_size": self.vocab_size,
+            "training": self.training and self.training.describe(),
+            "dev": lines_digest(self.dev) if steered and self.dev else None,
+        }
+
+    @cached_property
+    def of_all_sizes(self) -> dict[str, Any]:
+        """The recipe of the tokenizers that this one differs from in size only."""
+        described = self.training.describe() if self.training else {}
+        return {**self.recipe, "vocab_size": None, "training": {**described, "vocab_size": None}}
+
+
+@dataclass(frozen=True)
+class Plan:
+    experiment: Experiment
+    data: Data
+    rows: tuple[Planned, ...]
+    notes: tuple[str, ...]
+
+    def sets(self) -> dict[str, tuple[str, ...]]:
+        """The sets of languages that rows are trained on, or all where nothing is trained."""
+        found = {row.corpus.languages: row.corpus.codes for row in self.rows if row.corpus}
+        return found or {ALL: self.data.languages}
+
+    def judged(self, text: str, codes: Sequence[str]) -> Lines:
+        """A text in those of the languages that it has."""
+        return {code: lines for code, lines in self.data.judged[text].items() if code in codes}
+
+
+def plan(experiment: Experiment) -> Plan:
+    """Look at everything; nothing is counted or written yet."""
+    wanted = combinations(experiment)
+    check_evaluation(experiment, wanted)
+    data = read_data(experiment)
+    notes: list[str] = list(data.train.notes)
+    sets: dict[str, tuple[str, ...]] = {}
+    rows = []
+    for one in wanted:
+        try:
+            if one.method == EXISTING:
+                opened = open_tokenizer(one.settings["tokenizer"], name=one.name)
+                rows.append(
+                    Planned(one.name, one.family, one.series, one.method, one.settings, opened=opened)
+                )
+                continue
+            name = one.settings.get("languages", ALL)
+            if name not in sets:
+                sets[name] = codes_of(experiment, name, data, notes)
+            rows.append(planned(one, name, sets[name], data))
+        except PairityError as error:
+            raise PairityError(f"{experiment.where}, {one.place}: {error}") from error
+    made = Plan(experiment, data, tuple(rows), ())
+    for name, codes in made.sets().items():
+        for text in data.judged:
+            there = made.judged(text, codes)
+            lacking = [code for code in codes if code not in there]
+            if not there:
+                experiment.refuse("[judge]", f"{text!r} has none of the languages {name!r}: {listed(codes)}.")
+            if lacking:
+                notes.append(f"{text} has no text in {listed(lacking)}: judged there without them")
+    return Plan(experiment, data, tuple(rows), tuple(dict.fromkeys(notes)))
+
+
+def codes_of(experiment: Experiment, name: str, data: Data, notes: list[str]) -> tuple[str, ...]:
+    """The languages of a set, in the order of train."""
+    dev = data.languages if data.dev is None else tuple(data.dev)
+    if name == ALL:
+        if left := [code for code in data.languages if code not in dev]:
+            notes.append(f"train has {listed(left)}, and dev does not: not trained on")
+        kept = tuple(code for code in data.languages if code in dev)
+    else:
+        listing = experiment.languages.get(name, name)
+        if isinstance(listing, str) and listing not in PRESETS:
+            known = [*experiment.languages, *PRESETS, ALL]
+            raise PairityError(
+                f"there is no set of languages {name!r}.{nearest(name, known)} Known are {quoted(known)}; a list of "
+                f"codes goes under [languages], as in {'mine' if '_' in name else name} = ['eng_Latn', 'tam_Taml']."
+            )
+        codes = PRESETS[listing] if isinstance(listing, str) else tuple(listing)
+        lacking = [code for code in codes if code not in data.languages or code not in dev]
+        if lacking and not isinstance(listing, str):
+            near = [other for code in lacking for other in meant(code, data.languages)]
+            hint = f" Did you mean {' or '.join(near)}?" if near else ""
+            text = "train" if lacking[0] not in data.languages else "dev"
+            raise PairityError(
+                f"the languages {name!r} have {quoted(lacking)}, which {text} lacks.{hint} Add the text, or leave "
+                "them out of the list."
+            )
+        if lacking:
+            notes.append(f"{listing} is used without {listed(lacking)}, which train or dev lacks")
+        kept = tuple(code for code in data.languages if code in codes and code in dev)
+    if not kept:
+        raise PairityError(f"none of the languages {name!r} is in train and dev.")
+    return kept
+
+
+def planned(one: Combination, name: str, codes: tuple[str, ...], data: Data) -> Planned:
+    given = one.settings
+    if "vocab_size" not in given:
+        raise PairityError("vocab_size is missing: write it here or under [grid], as in vocab_size = 32000.")
+    keys = ("sample", "balance", "temperature", "seed")
+    draw = Draw(**{key: given[key] for key in keys if key in given})
+    if data.counted and not draw.takes_all:
+        raise PairityError(
+            "train holds counts, of which no lines can be drawn: leave sample and balance out."
+        )
+    corpus = Corpus(name, codes, draw, given.get("pretokenizer", DEFAULT_PRETOKENIZER))
+    if one.method == "unigram":
+        unigram_trainer()
+        return Planned(one.name, one.family, one.series, one.method, given, corpus)
+    policy = policy_of(one.method, given, codes)
+    training = make_settings(
+        None,
+        policy=policy,
+        vocab_size=given["vocab_size"],
+        num_merges=None,
+        add_tokens=None,
+        pretokenizer=corpus.pretokenizer,
+        digits=False,
+        normalize=None,
+        min_frequency=2,
+        max_token_length=None,
+        whole_characters=False,
+        special_tokens=(),
+        reserved=0,
+        pad_to=None,
+        roles={},
+    )
+    dev = None if data.dev is None else {code: data.dev[code] for code in codes}
+    policy.check(codes, None if dev is None else list(dev))
+    if dev is not None:
+        lines = {code: len(dev[code]) for code in policy.compared_by_line(list(dev))}
+        check_parallel(lines, what="dev text", fix="Align the files line by line.")
+        number = given.get("dev_lines")
+        least = min(len(texts) for texts in dev.values())
+        if number is not None and number > least:
+            raise PairityError(f"dev_lines is {number:,}, but dev has {least:,} lines: give fewer.")
+        dev = some_lines(dev, number, given.get("dev_seed"))
+    return Planned(one.name, one.family, one.series, one.method, given, corpus, training, dev)
+
+
+def unigram_trainer() -> Callable[..., Any]:
+    """The trainer of UnigramLM, where this version has one."""
+    if find_spec("pairity.experiments.unigram") is None:
+        raise PairityError("this version of pairity cannot train method 'unigram': leave that run out.")
+    trainer: Callable[..., Any] = import_module("pairity.experiments.unigram").train_unigram
+    return trainer
+
+
+def policy_of(method: str, given: Mapping[str, Any], codes: Sequence[str]) -> Policy:
+    if method == "classical":
+        return Classical()
+    keys = ("global_merges", "window", "alpha", "unit", "on")
+    settings = {key: given[key] for key in keys if key in given}
+    if "ratios" in given:
+        # A language whose ratio is that of its own dev lines: the paper's ratios, measured on train text.
+        own = given["ratios"] == "dev"
+        settings["ratios"] = {code: code for code in codes} if own else given["ratios"]
+    return Parity(**settings)
+
+
+def check_evaluation(experiment: Experiment, rows: Sequence[Combination]) -> None:
+    given = experiment.evaluation
+    try:
+        chosen_metrics(given.get("metrics"))
+        if given.get("morph") is not None:
+            read_morph(given["morph"])
+    except PairityError as error:
+        experiment.refuse("[evaluation]", str(error))
+    for key in ("resamples", "seed"):
+        value = given.get(key, 0)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            experiment.refuse("[evaluation]", f"{key} is {value!r}: give a whole number, at least 0.")
+    families = list(dict.fromkeys(row.family for row in rows))
+    baseline = given.get("baseline")
+    if baseline is not None and baseline not in families:
+        near = nearest(baseline, families)
+        experiment.refuse(
+            "[evaluation]", f"the baseline {baseline!r} is no row.{near} Rows are {quoted(families)}."
+        )

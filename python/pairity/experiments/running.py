@@ -1,0 +1,116 @@
+"""Run an experiment: plan, count, make, score, and write it all down."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from pairity.errors import quoted
+from pairity.experiments.corpus import Counted, count_all
+from pairity.experiments.experiment import Experiment
+from pairity.experiments.folder import EXPERIMENT, Folder, file_name
+from pairity.experiments.making import Made, make_all
+from pairity.experiments.pages import write_page
+from pairity.experiments.plan import Plan, plan
+from pairity.experiments.reading import as_toml, read
+from pairity.experiments.scoring import Scored, score_all
+from pairity.experiments.table import Row, rows_of, table_of
+from pairity.extras import load_extra
+from pairity.files.locks import locked
+from pairity.files.writing import write_file, write_files
+from pairity.progress import Listener, Progress
+
+
+@dataclass(frozen=True)
+class Result:
+    """What an experiment gave; all of it is in `folder` too."""
+
+    folder: Path
+    rows: list[Row]
+    """One for each tokenizer and text."""
+    given: Mapping[str, Mapping[str, Mapping[str, int]]]
+    """The counts file of each text that was trained on -> what each language gave."""
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def table(self) -> pa.Table:
+        """The rows as an Arrow table."""
+        return table_of(self.rows)
+
+
+def run(
+    experiment: Experiment | str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    threads: int | None = None,
+    progress: bool | Listener | None = None,
+) -> Result:
+    """Run an experiment (or the file of one) into the folder `out`; what is finished there is not done again."""
+    if not isinstance(experiment, Experiment):
+        experiment = read(experiment)
+    for module in ("jinja2", "markupsafe", "vl_convert"):
+        load_extra(module, "the page of an experiment")
+    folder = Folder(Path(out))
+    folder.check()
+    planned = plan(experiment)
+    check_places(planned)
+    with locked(folder.path), Progress(progress) as show:
+        folder.check()
+        write_file(folder.path / EXPERIMENT, as_toml(experiment))
+        corpora = list(dict.fromkeys(row.corpus for row in planned.rows if row.corpus))
+        counted = count_all(corpora, planned.data, folder, threads, show)
+        made = make_all(planned.rows, counted, folder, threads, show)
+        scored = score_all(planned, made, folder, threads, show)
+        rows = rows_of(scored, planned.data)
+        write_tables(folder, rows, counted)
+        show.stage("writing the page", unit="pages")
+        write_page(folder, experiment, scored, rows)
+    return Result(
+        folder.path,
+        rows,
+        {one.path.name: one.given for one in counted},
+        planned.notes,
+        warnings_of(made, scored),
+    )
+
+
+def check_places(planned: Plan) -> None:
+    """Names are free text, and folders are not: no two may end up in one."""
+    for what, names in (
+        ("[[run]]", [row.name for row in planned.rows if row.corpus]),
+        ("[judge]", list(planned.data.judged)),
+    ):
+        places = [file_name(name).casefold() for name in names]
+        if alike := [name for name, place in zip(names, places, strict=True) if places.count(place) > 1]:
+            planned.experiment.refuse(what, f"{quoted(alike)} would share a folder: give them other names.")
+
+
+def write_tables(folder: Folder, rows: list[Row], counted: list[Counted]) -> None:
+    table = table_of(rows)
+    gave = [
+        {"counts": one.path.name, "languages": one.corpus.languages, "language": code, **sizes}
+        for one in counted
+        for code, sizes in one.given.items()
+    ]
+    files = {
+        folder.path / "table.parquet": partial(pq.write_table, table),
+        folder.path / "table.csv": partial(pyarrow.csv.write_csv, table),
+    }
+    if gave:
+        files[folder.path / "text.csv"] = partial(pyarrow.csv.write_csv, pa.Table.from_pylist(gave))
+    write_files(files)
+
+
+def warnings_of(made: list[Made], scored: list[Scored]) -> tuple[str, ...]:
+    """What trainings and scores say, each with whose it is."""
+    found = [f"{one.row.name}: {warning}" for one in made for warning in one.warnings]
+    found += [f"{one.text}: {warning}" for one in scored for warning in one.scores.warnings]
+    return tuple(dict.fromkeys(found))
