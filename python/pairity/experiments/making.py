@@ -125,7 +125,7 @@ class Workshop:
         started = time.perf_counter()
         place = self.folder.tokenizer(row.name)
         if row.training is None:
-            unigram = unigram_trainer()(counts, row.vocab_size, threads=threads)
+            unigram = unigram_trainer()(counts, row.vocab_size)
             write_folder(place, {UNIGRAM: unigram.to_str(pretty=True)})
             return None, noted(started)
         if whole is not None:

@@ -3,9 +3,10 @@
     train_unigram(count("train/"), 32_000)  ->  a tokenizers.Tokenizer
 
 SentencePiece learns it (Kudo, 2018) from counts of pre-tokens, each written in GPT-2's byte-level alphabet, so that
-one character is one byte. The pieces that it starts from are ours: left alone, it counts those in the distinct words,
-and only single characters by how often they occur. So does the trainer of tokenizers. Single bytes then look so likely
-that most longer pieces never get a chance, and a line costs twice the tokens.
+one character is one byte. The pieces that it starts from are ours: given counts, it would look for them in the list of
+words and not in the text, while it counts single characters in the text. These then look so likely that most words end
+as single bytes, and a line costs twice the tokens. The trainer of tokenizers is no way out: it gives other pieces every
+time, and takes longer.
 """
 
 from __future__ import annotations
