@@ -24,7 +24,7 @@ Integers = npt.NDArray[np.int64]
 class Words:
     """Distinct words end to end, where each begins (n + 1 offsets), and how often it occurs."""
 
-    bytes: npt.NDArray[np.uint8]
+    content: npt.NDArray[np.uint8]
     offsets: Integers
     counts: Integers
 
@@ -34,7 +34,7 @@ class Words:
 
     def rows(self) -> Iterator[tuple[bytes, int]]:
         """(word, how often) one by one."""
-        data, offsets = self.bytes.tobytes(), self.offsets.tolist()
+        data, offsets = self.content.tobytes(), self.offsets.tolist()
         for start, end, number in zip(offsets, offsets[1:], self.counts.tolist(), strict=False):
             yield data[start:end], number
 
@@ -52,15 +52,15 @@ def frequent_pieces(words: Words, most: int, longest: int) -> list[tuple[bytes, 
     """Substrings of 2 to `longest` bytes with their counts: the `most` of them that cover most bytes of the text."""
     ends = np.repeat(words.offsets[1:], np.diff(words.offsets))
     weights = np.repeat(words.counts, np.diff(words.offsets))
-    places = np.arange(len(words.bytes))  # where the substrings of this length begin
-    numbers = words.bytes.astype(np.int64)  # which substring begins there: places of equal substrings have one number
+    places = np.arange(len(words.content))  # where the substrings of this length begin
+    numbers = words.content.astype(np.int64)  # which substring begins there: places of equal substrings have one number
     totals = np.bincount(numbers, weights, 256).astype(np.int64)
     needed = 0  # bytes that a substring must cover to be among the `most` so far
     candidates = np.zeros((3, 0), np.int64)  # count, place, length
     for length in range(1, longest + 1):
         at = np.flatnonzero(places + length < ends[places])
         nexts, parents = places[at], numbers[at]
-        keys = pa.array(parents << 8 | words.bytes[nexts + length]).dictionary_encode()
+        keys = pa.array(parents << 8 | words.content[nexts + length]).dictionary_encode()
         longer = keys.indices.to_numpy()
         parent_of = keys.dictionary.to_numpy() >> 8
         longer_totals = np.bincount(longer, weights[nexts], len(parent_of)).astype(np.int64)
@@ -83,7 +83,7 @@ def frequent_pieces(words: Words, most: int, longest: int) -> list[tuple[bytes, 
         if not len(places):
             break
     order = np.lexsort((candidates[1], -candidates[0] * candidates[2]))[:most]
-    data = words.bytes.tobytes()
+    data = words.content.tobytes()
     return [
         (data[place : place + length], count) for count, place, length in candidates[:, order].T.tolist()
     ]

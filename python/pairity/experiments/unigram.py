@@ -63,7 +63,7 @@ def train_unigram(counts: Counts, vocab_size: int) -> Any:
     if vocab_size <= len(BYTE_ORDER):
         raise PairityError(f"vocab_size is {vocab_size}: the 256 bytes are in it, so give more.")
     words = merged(counts)
-    missing = len(BYTE_ORDER) - len(np.unique(words.bytes))
+    missing = len(BYTE_ORDER) - len(np.unique(words.content))
     return wrapped(with_all_bytes(learn(words, vocab_size - missing), vocab_size), counts)
 
 
@@ -119,7 +119,7 @@ def wrapped(pieces: list[tuple[str, float]], counts: Counts) -> Any:
     import tokenizers
 
     cut = counts.pretokenization
-    contents = {
+    contents: dict[str, Any] = {
         "version": "1.0",
         "truncation": None,
         "padding": None,
