@@ -46,6 +46,11 @@ STUDIES = {
         'Parallel text; ratios of bytes per line, compared on train text; and the train text alone (`on="train"`), '
         "the single corpus that is not parallel.",
     ),
+    "unigram": (
+        "UnigramLM",
+        "Learned by SentencePiece from the same counts of the same pre-tokens, over bytes; its first pieces are those "
+        "substrings that cover most of the text.",
+    ),
     "pretokenizers": ("Pre-tokenizers", "How text is cut before anything is learned."),
 }
 """Study -> its heading, and what to know of it."""
@@ -60,10 +65,10 @@ other text, and each claim has a rule that the numbers pass or fail. `make resul
 `make results QUICK=1` shows the way with small sizes on the text that ships with pairity. The studies are the files in
 `experiments/`.
 
-What differs from the paper: the train text ({megabytes:,.0f} MB of sentences, documentation and software strings, where
+What differs from the paper: the train text (up to {megabytes:,.0f} MB of sentences, documentation and software strings, where
 the paper has web text), FLORES-200 in place of FLORES+, the pre-tokenizer (GPT-4o's, unless said otherwise). So levels
 differ, and directions are compared. No language model is trained: what the paper says of perplexity and of benchmarks
-is not tested. {seeds}
+is not tested. {samples}
 
 ## The answers
 
@@ -108,19 +113,34 @@ def summary(answers: Sequence[Answer]) -> str:
     return "\n".join(parts)
 
 
-def seeds_sentence(results: Results) -> str:
+def samples_sentence(results: Results) -> str:
     """How many samples of the text there are, and of what."""
-    seeds = sorted({row.seed for row in results.find("table1") if row.seed is not None})
-    unigram = results.find("unigram")
-    sizes = ", ".join(f"{size:,}" for size in sorted({row.vocab_size for row in unigram}))
-    said = f"The main table has {len(seeds)} samples of 80% of the lines, the other studies all lines once."
+    rows, unigram = results.find("table1"), results.find("unigram", variant="UnigramLM")
+    if not rows:
+        return "The main table is not recorded."
+    share = rows[0].sample or 1.0
+    said = (
+        f"The main table has {len({row.seed for row in rows})} samples of {share:.0%} of the lines, the other studies "
+        "have all lines, once."
+    )
     if not unigram:
         return f"{said} UnigramLM was not trained."
-    seconds = sum(row.seconds for row in unigram)
-    number = len({row.seed for row in unigram})
     return (
-        f"{said} UnigramLM takes long ({seconds / 60:.0f} minutes here), so it has {number} sample{'s' * (number > 1)} "
-        f"and the size{'s' * (',' in sizes.replace(',000', ''))} {sizes}."
+        f"{said} UnigramLM, which took {sum(row.seconds for row in unigram) / 60:.0f} minutes, has one sample of "
+        f"{unigram[0].sample or 1.0:.0%} and is compared with BPE from the same sample."
+    )
+
+
+def away_sentence(results: Results) -> str:
+    """Who is the fairest at home, and who away."""
+    each = {
+        text: min(results.parity("table1", text, vocab_size=results.largest), key=lambda row: row.gini)
+        for text in (HOME, AWAY)
+    }
+    home, away = each[HOME].variant, each[AWAY].variant
+    return (
+        f"The fairest at home is {home}, and away {'it as well' if home == away else away}: there the best Gini "
+        f"coefficient is {each[AWAY].gini:.3f}, and at home {each[HOME].gini:.3f}.\n\n"
     )
 
 
@@ -128,15 +148,13 @@ def page(results: Results) -> str:
     answers = study_claims.answers(results)
     tables = records(results, answers)
     largest = max(row.train_bytes for row in results.rows) / 1e6
-    parts = [HEAD.format(megabytes=largest, seeds=seeds_sentence(results)), summary(answers), "\n"]
+    parts = [HEAD.format(megabytes=largest, samples=samples_sentence(results)), summary(answers), "\n"]
     parts += ["## All claims in a table\n\n", marked("studies-claims", tables), "\n"]
     if "studies-table1" in tables:
         parts += [
             "## The paper's Table 1\n\n",
             marked("studies-table1", tables),
-            "\nUnigramLM is learned by SentencePiece from the same counts of the same pre-tokens, over bytes; its "
-            "first pieces are those substrings that cover most of the text.\n\n",
-            "## Every size\n\n![Gini against the size of the vocabulary](studies-sizes.svg)\n\n",
+            "\n## Every size\n\n![Gini against the size of the vocabulary](studies-sizes.svg)\n\n",
             marked("studies-sizes", tables),
             "\n## The price, and who pays it\n\n"
             "The paper does not show what its fairness costs the languages that had most.\n\n"
@@ -146,6 +164,7 @@ def page(results: Results) -> str:
             "FLORES steers and FLORES judges, in the paper as here. Software strings are another domain: some are in "
             "the train text, but none of it steered.\n\n"
             "![Gini at home and away](studies-away.svg)\n\n",
+            away_sentence(results),
             marked("studies-away", tables),
         ]
     for study, (heading, about) in STUDIES.items():

@@ -1,6 +1,6 @@
 """The figures of the studies, drawn from the record only: docs/studies-*.svg."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from statistics import fmean
@@ -9,7 +9,7 @@ from study_record import AWAY, Results, Row, load_paper
 from study_tables import PRINTED, TABLE_1, VARIANTS, language, samples_of
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 820, 420, 70, 190, 46, 50
-COLOURS = ("#64748b", "#a16207", "#c2410c", "#0369a1", "#15803d", "#7e22ce", "#be185d")
+COLOURS = ("#64748b", "#c2410c", "#0369a1", "#15803d", "#7e22ce", "#be185d")
 STYLE = (
     "text{font:13px sans-serif;fill:#333}.title{font-weight:bold}.axis{stroke:#94a3b8;stroke-width:1}"
     ".grid{stroke:#94a3b8;stroke-width:.4}@media(prefers-color-scheme:dark){text{fill:#ddd}}"
@@ -24,7 +24,6 @@ class Line:
     colour: str
     points: tuple[tuple[float, float], ...]
     hollow: tuple[tuple[float, float], ...] = ()
-    joined: bool = True
 
 
 def svg(title: str, parts: Sequence[str], height: int = HEIGHT) -> str:
@@ -47,24 +46,16 @@ def ticks(high: float) -> list[float]:
     return [step * number for number in range(int(high / step) + 2)]
 
 
-def chart(
-    title: str,
-    lines: Sequence[Line],
-    across: str,
-    up: str,
-    x_ticks: Sequence[float],
-    x_form: str,
-    start: float = 0.0,
-) -> str:
-    """Lines over evenly placed or measured x; y from `start`."""
+def chart(title: str, lines: Sequence[Line], across: str, up: str, marks: Mapping[float, str]) -> str:
+    """Lines over x, with `marks` below them: {0.0: "32,000 tokens", ...}; y from 0."""
     every = [point for line in lines for point in (*line.points, *line.hollow)]
-    y_ticks = [start + tick for tick in ticks(max(y for _, y in every) - start)]
-    low, high = min(x_ticks), max(x_ticks)
+    y_ticks = ticks(max(y for _, y in every))
+    low, high = min(marks), max(marks)
 
     def place(x: float, y: float) -> tuple[float, float]:
         return (
             LEFT + (x - low) / (high - low) * (WIDTH - LEFT - RIGHT),
-            HEIGHT - BOTTOM - (y - start) / (y_ticks[-1] - start) * (HEIGHT - TOP - BOTTOM),
+            HEIGHT - BOTTOM - y / y_ticks[-1] * (HEIGHT - TOP - BOTTOM),
         )
 
     parts = []
@@ -72,15 +63,15 @@ def chart(
         x, y = place(low, tick)
         parts.append(f'<path d="M{x:.1f} {y:.1f}H{WIDTH - RIGHT}" class="grid"/>')
         parts.append(f'<text x="{x - 8:.1f}" y="{y + 4:.1f}" text-anchor="end">{tick:.4g}</text>')
-    for tick in x_ticks:
-        x, y = place(tick, start)
-        parts.append(f'<text x="{x:.1f}" y="{y + 20:.1f}" text-anchor="middle">{tick:{x_form}}</text>')
+    for mark, text in marks.items():
+        x, y = place(mark, 0.0)
+        parts.append(f'<text x="{x:.1f}" y="{y + 20:.1f}" text-anchor="middle">{escape(text)}</text>')
     middle = (LEFT + WIDTH - RIGHT) / 2
     parts.append(f'<text x="{middle:.0f}" y="{HEIGHT - 10}" text-anchor="middle">{escape(across)}</text>')
     parts.append(f'<text x="12" y="{TOP - 4}">{escape(up)}</text>')
     for number, line in enumerate(lines):
         points = [place(*point) for point in line.points]
-        if line.joined and len(points) > 1:
+        if len(points) > 1:
             path = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
             parts.append(f'<path d="M{path}" fill="none" stroke="{line.colour}" stroke-width="2"/>')
         parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{line.colour}"/>' for x, y in points]
@@ -104,18 +95,14 @@ def sizes(results: Results) -> str:
         points = tuple(
             (float(found.index(size)), fmean(row.gini for row in rows)) for size, rows in each if rows
         )
-        printed = paper.get(PRINTED[variant])
-        hollow = ((float(len(found) - 1), printed["gini"]),) if printed else ()
-        if points:
-            lines.append(Line(variant, colour, points, hollow))
-    labels = " and ".join((", ".join(f"{size:,}" for size in found[:-1]), f"{found[-1]:,}"))
+        hollow = ((float(len(found) - 1), paper[PRINTED[variant]]["gini"]),)
+        lines.append(Line(variant, colour, points, hollow))
     return chart(
         "Inequality at each size of the vocabulary",
         lines,
-        f"vocabulary: {labels} tokens (rings: the paper's Table 1, on its own text)",
+        "tokens in the vocabulary (rings: the paper's Table 1, on its own text)",
         "Gini coefficient of tokens per line, FLORES devtest",
-        [float(number) for number in range(len(found))],
-        ".0f",
+        {float(number): f"{size:,}" for number, size in enumerate(found)},
     )
 
 
@@ -126,16 +113,15 @@ def trade(results: Results) -> str:
     )
     points = tuple((1000 * row.rate, row.gini) for row in rows)
     low, high = min(x for x, _ in points), max(x for x, _ in points)
-    lines = [Line("all merges parity-aware ...", COLOURS[2], points[:1])]
-    lines += [Line("... to all classical", COLOURS[0], points[-1:]), Line("hybrids", COLOURS[4], points)]
+    lines = [Line("all merges parity-aware ...", COLOURS[1], points[:1])]
+    lines += [Line("... to all classical", COLOURS[0], points[-1:]), Line("hybrids", COLOURS[3], points)]
     marks = [low + (high - low) * number / 4 for number in range(5)]
     return chart(
         "What fairness costs: hybrids from parity-aware to classical",
         lines,
         "lines per 1,000 tokens (to the right: better compression)",
         "Gini coefficient, FLORES devtest",
-        marks,
-        ".2f",
+        {mark: f"{mark:.2f}" for mark in marks},
     )
 
 
@@ -150,10 +136,9 @@ def home_and_away(results: Results) -> str:
     return chart(
         "Fair at home, and away",
         lines,
-        "0: FLORES devtest, the domain that steered; 1: software strings, which steered nothing",
+        "left: the domain that steered; right: one that steered nothing",
         "Gini coefficient",
-        [0.0, 1.0],
-        ".0f",
+        {0.0: "FLORES devtest", 1.0: "software strings"},
     )
 
 
@@ -175,7 +160,7 @@ def languages(results: Results) -> str:
 
     parts = [
         f'<circle cx="{left}" cy="44" r="5" fill="{COLOURS[0]}"/><text x="{left + 10}" y="48">classical</text>',
-        f'<circle cx="{left + 100}" cy="44" r="5" fill="{COLOURS[2]}"/><text x="{left + 110}" y="48">parity</text>',
+        f'<circle cx="{left + 100}" cy="44" r="5" fill="{COLOURS[1]}"/><text x="{left + 110}" y="48">parity</text>',
         f'<text x="{WIDTH - right}" y="48" text-anchor="end">tokens per line, FLORES devtest</text>',
     ]
     for number, code in enumerate(order):
@@ -185,7 +170,7 @@ def languages(results: Results) -> str:
             f'<text x="{left - 10}" y="{y + 4}" text-anchor="end">{escape(language(code))}</text>',
             f'<path d="M{start:.1f} {y}H{end:.1f}" class="axis"/>',
             f'<circle cx="{start:.1f}" cy="{y}" r="5" fill="{COLOURS[0]}"/>',
-            f'<circle cx="{end:.1f}" cy="{y}" r="5" fill="{COLOURS[2]}"/>',
+            f'<circle cx="{end:.1f}" cy="{y}" r="5" fill="{COLOURS[1]}"/>',
         ]
     return svg(f"What each language pays, {results.largest:,} tokens", parts, top + step * len(order) + 16)
 

@@ -41,6 +41,7 @@ class Row:
     tokens: int
     languages_judged: int
     balance: str | None
+    sample: float | None
     seed: int | None
     pretokenizer: str
     global_share: float | None
@@ -70,7 +71,7 @@ class Row:
     @property
     def setting(self) -> tuple[Any, ...]:
         """What a row shares with the classical tokenizer that it is compared with."""
-        return (self.text, self.vocab_size, self.balance, self.seed, self.pretokenizer, self.languages_judged)
+        return (self.study, self.text, self.vocab_size, self.balance, self.seed, self.pretokenizer)
 
 
 MEASURED = [one.name for one in fields(Row) if one.name not in ("study", "variant", "costs", "states")]
@@ -101,11 +102,10 @@ class Results:
     @cached_property
     def classical(self) -> dict[tuple[Any, ...], Row]:
         """Of each setting."""
-        order = sorted(self.rows, key=lambda row: row.study != "table1")
-        return {row.setting: row for row in reversed(order) if row.method == "classical"}
+        return {row.setting: row for row in self.rows if row.method == "classical"}
 
     def baseline(self, row: Row) -> Row:
-        """The classical tokenizer of the same size from the same text, on the same text."""
+        """The classical tokenizer of the same study: of the same size, from the same text, on the same text."""
         return self.classical[row.setting]
 
     def reduction(self, row: Row) -> float:
