@@ -65,10 +65,10 @@ other text, and each claim has a rule that the numbers pass or fail. `make resul
 `make results QUICK=1` shows the way with small sizes on the text that ships with pairity. The studies are the files in
 `experiments/`.
 
-What differs from the paper: the train text (up to {megabytes:,.0f} MB of sentences, documentation and software strings, where
-the paper has web text), FLORES-200 in place of FLORES+, the pre-tokenizer (GPT-4o's, unless said otherwise). So levels
-differ, and directions are compared. No language model is trained: what the paper says of perplexity and of benchmarks
-is not tested. {samples}
+What differs from the paper: the train text (up to {megabytes:,.0f} MB of sentences, documentation and software strings,
+where the paper has web text), FLORES-200 in place of FLORES+, the pre-tokenizer (GPT-4o's, unless said otherwise). So
+levels differ, and directions are compared. No language model is trained: what the paper says of perplexity and of
+benchmarks is not tested. {samples}
 
 ## The answers
 

@@ -99,7 +99,8 @@ def main_table(results: Results) -> Record:
         columns,
         rows,
         f"{results.largest:,} tokens, 30 languages, {data_note(first)} Means over samples of {first.sample:.0%} of the "
-        "lines; the interval spans those of all samples. Metrics as the paper's tables compute them.",
+        "lines; the interval spans those of all samples. Metrics as the paper's tables compute them; the gold words of "
+        "MorphScore are those of its first version, so its levels are not the paper's.",
     )
 
 
