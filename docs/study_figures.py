@@ -8,7 +8,7 @@ from statistics import fmean
 from study_record import AWAY, Results, Row, load_paper
 from study_tables import PRINTED, TABLE_1, VARIANTS, language, samples_of
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 820, 420, 70, 190, 46, 50
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 820, 440, 70, 190, 66, 50
 COLOURS = ("#64748b", "#c2410c", "#0369a1", "#15803d", "#7e22ce", "#be185d")
 STYLE = (
     "text{font:13px sans-serif;fill:#333}.title{font-weight:bold}.axis{stroke:#94a3b8;stroke-width:1}"
@@ -68,7 +68,7 @@ def chart(title: str, lines: Sequence[Line], across: str, up: str, marks: Mappin
         parts.append(f'<text x="{x:.1f}" y="{y + 20:.1f}" text-anchor="middle">{escape(text)}</text>')
     middle = (LEFT + WIDTH - RIGHT) / 2
     parts.append(f'<text x="{middle:.0f}" y="{HEIGHT - 10}" text-anchor="middle">{escape(across)}</text>')
-    parts.append(f'<text x="12" y="{TOP - 4}">{escape(up)}</text>')
+    parts.append(f'<text x="12" y="{TOP - 20}">{escape(up)}</text>')
     for number, line in enumerate(lines):
         points = [place(*point) for point in line.points]
         if len(points) > 1:
@@ -113,8 +113,11 @@ def trade(results: Results) -> str:
     )
     points = tuple((1000 * row.rate, row.gini) for row in rows)
     low, high = min(x for x, _ in points), max(x for x, _ in points)
-    lines = [Line("all merges parity-aware ...", COLOURS[1], points[:1])]
-    lines += [Line("... to all classical", COLOURS[0], points[-1:]), Line("hybrids", COLOURS[3], points)]
+    lines = [
+        Line("shares between", COLOURS[3], points),
+        Line("all merges parity-aware", COLOURS[1], points[:1]),
+        Line("all merges classical", COLOURS[0], points[-1:]),
+    ]
     marks = [low + (high - low) * number / 4 for number in range(5)]
     return chart(
         "What fairness costs: hybrids from parity-aware to classical",
