@@ -18,7 +18,7 @@ from pathlib import Path
 import study_claims
 import study_record
 import study_tables
-from study_claims import FAILS, HOLDS, PARTLY, UNTESTED, Answer
+from study_claims import BEYOND, ORDER, UNTESTED, Answer
 from study_figures import FIGURES
 from study_record import AWAY, HOME, Results
 from study_runs import STUDIES as STUDIES_IN_ORDER
@@ -99,18 +99,23 @@ def marked(name: str, tables: dict[str, study_tables.Record]) -> str:
 
 
 def summary(answers: Sequence[Answer]) -> str:
-    """What fails comes first."""
+    """The paper's claims, what fails first; then what it does not ask."""
+    claimed = [answer for answer in answers if answer.claim.where != BEYOND]
     parts = []
-    for verdict in (FAILS, PARTLY, HOLDS, UNTESTED):
-        named = [answer for answer in answers if answer.verdict == verdict]
-        if not named:
-            continue
-        parts.append(f"### {verdict[0].upper()}{verdict[1:]}: {len(named)} of {len(answers)}\n")
-        for answer in named:
-            claim = answer.claim
-            told = "No run of it is recorded." if verdict == UNTESTED else answer.sentence
-            parts.append(f"- **{claim.says}** ({claim.where}) *Passes: {claim.rule}.* {told}\n")
+    for verdict in ORDER:
+        named = [answer for answer in claimed if answer.verdict == verdict]
+        if named:
+            parts.append(f"### {verdict[0].upper()}{verdict[1:]}: {len(named)} of {len(claimed)}\n")
+            parts += [f"- **{one.claim.says}** ({one.claim.where}) {told(one)}\n" for one in named]
+    parts.append("### What the paper does not ask\n")
+    others = [answer for answer in answers if answer.claim.where == BEYOND]
+    parts += [f"- **{one.claim.says}** This {one.verdict}. {told(one)}\n" for one in others]
     return "\n".join(parts)
+
+
+def told(answer: Answer) -> str:
+    found = "No run of it is recorded." if answer.verdict == UNTESTED else answer.sentence
+    return f"*Passes: {answer.claim.rule}.* {found}"
 
 
 def samples_sentence(results: Results) -> str:

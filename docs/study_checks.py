@@ -51,7 +51,7 @@ def fairer(rows: list[Row], results: Results, least: float) -> list[Case]:
     cases = []
     for label, samples in grouped(rows).items():
         lower = [results.reduction(row) for row in samples]
-        found = f"Gini {span([-share for share in lower], '+.0%')}"
+        found = f"Gini {span([-share for share in lower], '+.1%')}"
         cases.append(Case(label, found, min(lower) >= least))
     return cases
 

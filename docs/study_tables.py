@@ -268,8 +268,8 @@ def claims_table(answers: Sequence[Answer]) -> Record:
         [answer.claim.says, answer.claim.where, f"**{answer.verdict}**", answer.claim.rule]
         for answer in answers
     ]
-    columns = [column("the paper says"), column("where"), column("here"), column("what passes")]
-    return record(columns, rows, "Computed from docs/results/studies.json, those that fail first.")
+    columns = [column("claim"), column("where"), column("here"), column("what passes")]
+    return record(columns, rows, "Computed from the record, those that fail first.")
 
 
 def samples_of(results: Results, variant: str, size: int, text: str = "devtest") -> list[Row]:

@@ -10,7 +10,7 @@ import pytest
 from pairity import Classical, PairityError, count, evaluate, train
 from pairity.counts.counts import Counts
 from pairity.experiments.substrings import frequent_pieces, merged
-from pairity.experiments.unigram import train_unigram
+from pairity.experiments.unigram import train_unigram, with_all_bytes
 from pairity.sample import FOLDER
 
 FLORES = Path(__file__).resolve().parents[3] / "shared" / "data" / "flores200" / "devtest"
@@ -95,6 +95,14 @@ def test_all_of_flores_comes_back(unigram: Any) -> None:
         lines = gzip.decompress(file.read_bytes()).decode().splitlines()[::10]
         ids = [encoding.ids for encoding in unigram.encode_batch(lines)]
         assert unigram.decode_batch(ids) == lines, file.name
+
+
+def test_bytes_that_the_text_lacks_take_the_place_of_the_least_likely_pieces() -> None:
+    pieces = with_all_bytes([("a", -1.0), ("bc", -2.0), ("bcd", -3.0)], 257)
+    assert len(pieces) == 257
+    assert dict(pieces)["bc"] == -2.0
+    assert "bcd" not in dict(pieces)
+    assert max(score for piece, score in pieces if piece not in ("a", "bc")) < -3.0
 
 
 def test_a_size_that_cannot_be_is_told(counts: Counts) -> None:

@@ -53,7 +53,9 @@ def frequent_pieces(words: Words, most: int, longest: int) -> list[tuple[bytes, 
     ends = np.repeat(words.offsets[1:], np.diff(words.offsets))
     weights = np.repeat(words.counts, np.diff(words.offsets))
     places = np.arange(len(words.content))  # where the substrings of this length begin
-    numbers = words.content.astype(np.int64)  # which substring begins there: places of equal substrings have one number
+    numbers = words.content.astype(
+        np.int64
+    )  # which substring begins there: places of equal substrings have one number
     totals = np.bincount(numbers, weights, 256).astype(np.int64)
     needed = 0  # bytes that a substring must cover to be among the `most` so far
     candidates = np.zeros((3, 0), np.int64)  # count, place, length
@@ -84,6 +86,4 @@ def frequent_pieces(words: Words, most: int, longest: int) -> list[tuple[bytes, 
             break
     order = np.lexsort((candidates[1], -candidates[0] * candidates[2]))[:most]
     data = words.content.tobytes()
-    return [
-        (data[place : place + length], count) for count, place, length in candidates[:, order].T.tolist()
-    ]
+    return [(data[place : place + length], count) for count, place, length in candidates[:, order].T.tolist()]

@@ -62,9 +62,7 @@ def train_unigram(counts: Counts, vocab_size: int) -> Any:
     """A `tokenizers.Tokenizer` of exactly `vocab_size` pieces, all 256 bytes among them, learned from `counts`."""
     if vocab_size <= len(BYTE_ORDER):
         raise PairityError(f"vocab_size is {vocab_size}: the 256 bytes are in it, so give more.")
-    words = merged(counts)
-    missing = len(BYTE_ORDER) - len(np.unique(words.content))
-    return wrapped(with_all_bytes(learn(words, vocab_size - missing), vocab_size), counts)
+    return wrapped(with_all_bytes(learn(merged(counts), vocab_size), vocab_size), counts)
 
 
 def learn(words: Words, size: int) -> list[tuple[str, float]]:
@@ -101,17 +99,21 @@ def write_table(path: Path, rows: Iterable[tuple[bytes, int]]) -> None:
 
 
 def with_all_bytes(pieces: list[tuple[str, float]], size: int) -> list[tuple[str, float]]:
-    """The pieces after those bytes that do not occur in the text; these are less probable than any piece."""
+    """`size` pieces: all bytes and the likeliest others; bytes that are not in the text are less likely than these."""
     known = {piece for piece, _ in pieces}
     least = min(score for _, score in pieces) - math.log(2)
     alphabet = [to_text(bytes([byte])) for byte in BYTE_ORDER]
-    whole = [(byte, least) for byte in alphabet if byte not in known] + pieces
-    if len(whole) != size:
+    missing = [(byte, least) for byte in alphabet if byte not in known]
+    surplus = len(missing) + len(pieces) - size
+    if surplus < 0:
+        found = len(missing) + len(pieces)
         raise PairityError(
-            f"vocab_size is {size:,}, but UnigramLM found {len(whole):,} pieces in this text. "
-            f"Give more text, or a vocab_size of at most {len(whole):,}."
+            f"vocab_size is {size:,}, but UnigramLM found {found:,} pieces in this text. "
+            f"Give more text, or a vocab_size of at most {found:,}."
         )
-    return whole
+    longer = sorted((score, piece) for piece, score in pieces if len(piece) > 1)
+    dropped = {piece for _, piece in longer[:surplus]}
+    return missing + [(piece, score) for piece, score in pieces if piece not in dropped]
 
 
 def wrapped(pieces: list[tuple[str, float]], counts: Counts) -> Any:
