@@ -169,6 +169,19 @@ def balanced(results: Results) -> list[Case]:
     return cases
 
 
+def balanced_fertility(results: Results) -> list[Case]:
+    """Whether classical needs fewer tokens per word on balanced text, as the paper's tables count words."""
+    return [
+        Case(
+            f"{row.variant}, {row.balance}",
+            f"{row.fertility_paper:.2f} tokens per word, classical {results.baseline(row).fertility_paper:.2f}",
+            row.fertility_paper > results.baseline(row).fertility_paper,
+        )
+        for row in results.parity("balance")
+        if row.balance != "natural"
+    ]
+
+
 def trade(results: Results) -> list[Case]:
     rows = sorted(
         results.find("share"),

@@ -166,6 +166,11 @@ def languages(results: Results) -> str:
         f'<circle cx="{left + 100}" cy="44" r="5" fill="{COLOURS[1]}"/><text x="{left + 110}" y="48">parity</text>',
         f'<text x="{WIDTH - right}" y="48" text-anchor="end">tokens per line, FLORES devtest</text>',
     ]
+    bottom = top + step * len(order)
+    for tick in ticks(highest)[:-1]:
+        x = x_of(tick)
+        parts.append(f'<path d="M{x:.1f} {top}V{bottom}" class="grid"/>')
+        parts.append(f'<text x="{x:.1f}" y="{bottom + 16}" text-anchor="middle">{tick:g}</text>')
     for number, code in enumerate(order):
         y = top + step * number + 10
         start, end = x_of(classical[code]), x_of(parity[code])
@@ -175,7 +180,7 @@ def languages(results: Results) -> str:
             f'<circle cx="{start:.1f}" cy="{y}" r="5" fill="{COLOURS[0]}"/>',
             f'<circle cx="{end:.1f}" cy="{y}" r="5" fill="{COLOURS[1]}"/>',
         ]
-    return svg(f"What each language pays, {results.largest:,} tokens", parts, top + step * len(order) + 16)
+    return svg(f"What each language pays, {results.largest:,} tokens", parts, bottom + 26)
 
 
 FIGURES = {

@@ -143,7 +143,7 @@ def rows_of(folder: Path) -> Iterator[Row]:
     scores = {text: Scores.load(places.scores(text)) for text in {row["text"] for row in found}}
     for row in found:
         record = places.tokenizer(row["name"]) / "pairity.json"
-        run = run_of(read_json(record)) if record.exists() else None
+        run = run_of(read_json(record)["record"]) if record.exists() else None
         states = {one.name: list(one.states) for one in run.languages if one.states} if run else {}
         costs = scores[row["text"]].costs(row["name"])
         yield Row(

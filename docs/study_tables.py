@@ -37,13 +37,15 @@ PAPER_OF = {
 """Study -> the label of the paper's table of it."""
 
 DATA = (
-    "{bytes:,.0f} MB of train text, FLORES-200 dev steers, devtest judges; intervals: 95%, by resampled lines. "
+    "{bytes} MB of train text, FLORES-200 dev steers, devtest judges; intervals: 95%, by resampled lines. "
     "The paper's columns are of other train text (FineWeb2 or mC4): compare directions."
 )
 
 
 def printed_name(row: Row, table: dict[str, Any]) -> str:
-    """The paper's name of a row in one of its tables."""
+    """The paper's name of a row in one of its tables; that of balanced text has no other."""
+    if row.study == "balance" and row.balance == "natural":
+        return ""
     if row.study == "window" and row.window:
         return f"PA-BPE (W={row.window})"
     if row.study == "dev" and row.dev_lines:
@@ -94,12 +96,12 @@ def main_table(results: Results) -> Record:
         column("MorphScore precision", ".3f"),
         column("recall", ".3f"),
     ]
-    first = results.find("table1", vocab_size=results.largest)[0]
+    every = results.find("table1", vocab_size=results.largest)
     return record(
         columns,
         rows,
-        f"{results.largest:,} tokens, 30 languages, {data_note(first)} Means over samples of {first.sample:.0%} of the "
-        "lines; the interval spans those of all samples. Metrics as the paper's tables compute them; the gold words of "
+        f"{results.largest:,} tokens, 30 languages, {data_note(every)} Means over samples of "
+        f"{every[0].sample:.0%} of the lines; the interval spans those of all samples. Metrics as the paper's tables compute them; the gold words of "
         "MorphScore are those of its first version, so its levels are not the paper's.",
     )
 
@@ -136,7 +138,7 @@ def sizes_table(results: Results) -> Record:
         column("against classical, compression", "+.1%"),
         column("worst/best", ".2f"),
     ]
-    return record(columns, rows, f"30 languages, {data_note(results.find('table1')[0])}")
+    return record(columns, rows, f"30 languages, {data_note(results.find('table1'))}")
 
 
 def price_table(results: Results) -> Record:
@@ -246,7 +248,7 @@ def study_table(results: Results, study: str) -> Record:
     if printed:
         columns += [column("paper: Gini", ".3f"), column("paper: lines/token", ".4f")]
     size, number = found[0].vocab_size, found[0].languages_judged
-    return record(columns, rows, f"{size:,} tokens, {number} languages, {data_note(found[0])}")
+    return record(columns, rows, f"{size:,} tokens, {number} languages, {data_note(found)}")
 
 
 def states_table(results: Results) -> Record | None:
@@ -289,5 +291,5 @@ def language(code: str) -> str:
     return known_language(code).name
 
 
-def data_note(row: Row) -> str:
-    return DATA.format(bytes=row.train_bytes / 1e6)
+def data_note(rows: Iterable[Row]) -> str:
+    return DATA.format(bytes=span([row.train_bytes / 1e6 for row in rows], ",.0f"))
