@@ -89,7 +89,7 @@ wheel: .venv/.made $(if $(findstring linux,$(TARGET)),.venv/.zig) ## Build the s
 test-wheel: wheel .venv/.dev ## Install sdist and wheel into empty environments and run the demo there
 	$(BIN)/pytest -m wheel tests/packaging
 
-results: .venv/.dev ## Run the studies of experiments/ again, about an hour; QUICK=1: in small, in under two minutes
+results: .venv/.dev ## Run the studies of experiments/ again, half an hour; QUICK=1: in small, in a minute
 	$(BIN)/python docs/studies.py --run $(if $(QUICK),results-quick --quick,results)
 
 docs-numbers: .venv/.dev ## Fill the tables of README.md and docs/ from docs/results/

@@ -101,8 +101,8 @@ def main_table(results: Results) -> Record:
         columns,
         rows,
         f"{results.largest:,} tokens, 30 languages, {data_note(every)} Means over samples of "
-        f"{every[0].sample:.0%} of the lines; the interval spans those of all samples. Metrics as the paper's tables compute them; the gold words of "
-        "MorphScore are those of its first version, so its levels are not the paper's.",
+        f"{every[0].sample:.0%} of the lines; the interval spans those of all samples. Metrics as the paper's tables "
+        "compute them; the gold words of MorphScore are those of its first version, so its levels are not the paper's.",
     )
 
 
