@@ -1,4 +1,4 @@
-"""Write docs/reference/python.md from the docstrings of every public name of `pairity` and `pairity.hf`.
+"""Write docs/reference/python.md from the docstrings of every public name of `pairity` and its rooms for users.
 
 What is public is in `__all__`; of a class, what has a docstring. Signatures are those of the source.
 
@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 import pairity
+import pairity.experiments
 import pairity.hf
 from generated import write_or_check
 
@@ -29,7 +30,7 @@ ORDER = (
 )  # fmt: skip
 """The order of a first use; names that are not here follow."""
 
-SETTINGS = ("Parity", "Classical", "Roles")
+SETTINGS = ("Parity", "Classical", "Roles", "Experiment")
 """Values whose fields are all that a user needs: their methods answer the engine."""
 
 INTRODUCTION = """\
@@ -187,7 +188,9 @@ def page() -> str:
     entries = [entry(pairity, name) for name in names]
     trainers = [entry(pairity.hf, name) for name in pairity.hf.__all__]
     heading = "## Hugging Face trainers\n\nHow to use them: [the drop-in](../howto/hugging-face.md)."
-    return "\n\n".join([INTRODUCTION.rstrip(), *entries, heading, *trainers]) + "\n"
+    grids = "## Experiments\n\nHow to use them: [compare many settings](../howto/experiment.md)."
+    studies = [entry(pairity.experiments, name) for name in pairity.experiments.__all__]
+    return "\n\n".join([INTRODUCTION.rstrip(), *entries, grids, *studies, heading, *trainers]) + "\n"
 
 
 if __name__ == "__main__":

@@ -15,11 +15,13 @@ import pytest
 
 import commands
 import pairity
+import pairity.experiments
 import pairity.hf
 import python_api
 from examples import ROOT
 from pairity.cli.options import Command
 from pairity.cli.program import COMMANDS, main
+from pairity.experiments.table import table_of
 from pairity.tokenizer.embedding import write_rows
 
 REFERENCE = ROOT / "docs" / "reference"
@@ -43,7 +45,7 @@ def test_every_option_of_every_command_is_in_the_reference(name: str) -> None:
 
 def test_every_public_name_has_an_entry() -> None:
     headings = re.findall("^## (.+)$", (REFERENCE / "python.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert {*pairity.__all__, *pairity.hf.__all__} <= set(headings)
+    assert {*pairity.__all__, *pairity.experiments.__all__, *pairity.hf.__all__} <= set(headings)
 
 
 @pytest.mark.parametrize("name", ["Tokenizer", "Scores", "Counts"])
@@ -139,6 +141,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     counts = pairity.count(TEXT)
     counts.save(folder / "counts.parquet")
     pq.write_table(first.table(counts), folder / "tokens.parquet")
+    pq.write_table(table_of([]), folder / "table.parquet")
     with pytest.warns(pairity.PairityWarning, match="steered"):
         pairity.evaluate({"first": first, "longer": longer}, TEXT, baseline="first", resamples=10).save(
             folder / "scores"
@@ -183,6 +186,7 @@ def test_files_of_the_folder(written: Path) -> None:
         ("`scores.parquet`", "scores/scores.parquet"),
         ("`differences.parquet`", "scores/differences.parquet"),
         ("`groups.parquet`", "scores/groups.parquet"),
+        ("`table.parquet`", "table.parquet"),
     ],
 )
 def test_columns_of_tables(written: Path, line: str, file: str) -> None:

@@ -17,13 +17,14 @@ import pyarrow.parquet as pq
 import zstandard
 from click.testing import CliRunner
 
-from pairity import sample
+from pairity import experiments, sample
 from pairity.cli.options import read_list
 from pairity.cli.program import main
 from pairity.cli.training import read_ratios
 from pairity.counts.counting import count
 from pairity.counts.counts import Counts
 from pairity.errors import PairityError
+from pairity.experiments.combinations import combinations
 from pairity.files.digests import digest, digest_of
 from pairity.judging.evaluation import evaluate
 from pairity.judging.metrics.gold import read_morph
@@ -39,6 +40,31 @@ Reader = Callable[[Path], Any]
 
 TEMPLATE = ("--chat-template", "chat.jinja")
 TEXT = ["The first line.", "Zweite Zeile: äöü", "మూడవ పంక్తి 👩‍👩‍👧", "  lower and UPPER, 12345"] * 6
+
+EXPERIMENT = b"""
+train = ["a", "eng_Latn=b"]
+dev = "c"
+seed = 3
+[languages]
+few = ["eng_Latn", "tam_Taml"]
+[judge]
+test = "d"
+[evaluation]
+resamples = 10
+metrics = ["fairness"]
+[grid]
+vocab_size = [300, 400]
+languages = "few"
+[[run]]
+method = "classical"
+[[run]]
+name = "w{window}"
+window = [50, 100]
+alpha = 2.5
+balance = ["balanced", 5000]
+[[run]]
+tokenizer = "tiktoken:o200k_base"
+"""
 
 
 @dataclass
@@ -196,6 +222,7 @@ def make(folder: Path) -> list[Specimen]:
                 )
             },
         ),
+        Specimen("experiment", {"grid.toml": EXPERIMENT}, {"read": read_experiment}),
         Specimen("ratios", {"r.json": b'{"code": 40.0, "math": "eng_Latn"}'}, {"read": read_ratios_file}),
         Specimen("list of files", {"list": b"# all\nb.txt\n c.txt \n"}, {"read": read_list_file}),
     ]
@@ -298,6 +325,10 @@ def load_checkpoint(folder: Path) -> Any:
     if found is None:
         raise PairityError("a run without a checkpoint starts over")
     return ([np.asarray(column).tolist() for column in found[0].columns], found[1])
+
+
+def read_experiment(folder: Path) -> Any:
+    return [(one.name, one.settings) for one in combinations(experiments.read(folder / "grid.toml"))]
 
 
 def read_ratios_file(folder: Path) -> Any:

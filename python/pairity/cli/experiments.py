@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from pairity.cli.options import command, config, output, several
+from pairity.cli.options import command, output, several
 from pairity.cli.printing import print_notes, print_table, print_warnings, print_written
 from pairity.errors import PairityError
 from pairity.experiments.experiment import METHODS, Experiment
@@ -40,8 +40,7 @@ def experiment_command(file: Path, output: Path, threads: int | None) -> None:
     "sweep",
     """
     pairity sweep --train train/ --dev dev/ --data devtest/ --vocab-size 32000 --window 50,100,150,200 -o sweep/
-    pairity sweep --train train/ --dev dev/ --data devtest/ --vocab-size 8000,16000,32000 \\
-        --method classical,parity --global-merges 0,0.25,0.5 -o sweep/
+    pairity sweep --train train/ --dev dev/ --data devtest/ --vocab-size 8000,16000 --global-merges 0,0.5 -o sweep/
     """,
 )
 @several("--train", "train_sources", required=True, metavar="SOURCE...", help="Text to learn from.")
@@ -73,7 +72,6 @@ def experiment_command(file: Path, output: Path, threads: int | None) -> None:
 )
 @output("Folder for everything; a killed sweep goes on in the same folder.", metavar="DIR")
 @threads_option
-@config
 def sweep_command(
     train_sources: Sequence[str],
     dev_sources: Sequence[str],

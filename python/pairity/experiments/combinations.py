@@ -67,7 +67,8 @@ def settings_of(experiment: Experiment, run: Mapping[str, Any]) -> list[dict[str
     """Every combination of a run with the grid, without what has no use in it; equal ones once."""
     found: list[dict[str, Any]] = []
     for method in experiment.methods_of(run):
-        given = {"seed": experiment.seed} | {**experiment.grid, **run}
+        given = {**experiment.grid, **run}
+        given.setdefault("seed", experiment.seed)
         axes = {key: as_list(value) for key, value in given.items() if key in METHODS[method]}
         for values in product(*axes.values()):
             one = {"method": method, **dict(zip(axes, values, strict=True))}
@@ -112,7 +113,7 @@ def named(
     """The combinations of a run, called after it and after what differs between them."""
     varying = [
         key
-        for key in dict.fromkeys(key for one in settings for key in one)
+        for key in dict.fromkeys(["method", *experiment.grid, *run, "seed"])
         if any(
             one[key] != other[key] for one in settings for other in settings if key in one and key in other
         )

@@ -79,6 +79,13 @@ def count_one(
     )
     counts.save(path)
     return {
-        code: {"lines": one.lines, "bytes": one.bytes, "words": one.words} | given.get(code, {})
+        code: {
+            "lines": one.lines,
+            "bytes": one.bytes,
+            "words": one.words,
+            "of_lines": one.lines,
+            "of_bytes": one.bytes,
+        }
+        | given.get(code, {})
         for code, one in counts.items()
     }

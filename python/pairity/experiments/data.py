@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,28 +46,40 @@ class Data:
 
 
 def read_data(experiment: Experiment) -> Data:
-    train = resolve(as_list(experiment.train))
-    digests = digests_of(train)
+    with named(f"{experiment.where}, train"):
+        train = resolve(as_list(experiment.train))
+        digests = digests_of(train)
     languages = tuple(digests)
     dev = None
     if experiment.dev:
-        dev = read_some(experiment.dev, languages, f"{experiment.where}, dev")
+        with named(f"{experiment.where}, dev"):
+            dev = read_some(experiment.dev, languages)
     judged = {}
     for name, source in experiment.judge.items():
-        judged[name] = read_some(source, languages, f"{experiment.where}, [judge] {name}")
-        check_parallel(
-            {code: len(lines) for code, lines in judged[name].items()},
-            what=f"{experiment.where}, [judge]: {name}",
-            fix="Align the files line by line, or leave those languages out.",
-        )
+        with named(f"{experiment.where}, [judge] {name}"):
+            judged[name] = read_some(source, languages)
+            check_parallel(
+                {code: len(lines) for code, lines in judged[name].items()},
+                what="the text",
+                fix="Align the files line by line, or leave those languages out.",
+            )
     return Data(train, languages, digests, dev, judged)
 
 
-def read_some(source: Any, languages: Sequence[str], what: str) -> Lines:
+@contextmanager
+def named(key: str) -> Iterator[None]:
+    """Errors that begin with the key that they are about."""
+    try:
+        yield
+    except PairityError as error:
+        raise PairityError(f"{key}: {error}") from error
+
+
+def read_some(source: Any, languages: Sequence[str]) -> Lines:
     """The lines of those languages that the text has."""
     found = only(resolve(as_list(source)), list(languages))
     if not found.inputs:
-        raise PairityError(f"{what}: it has none of the languages of train. Check the names of its files.")
+        raise PairityError("it has none of the languages of train. Check the names of its files.")
     texts = read_texts(found)
     return {code: texts[code] for code in languages if code in texts}
 

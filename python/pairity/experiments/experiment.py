@@ -18,6 +18,7 @@ from typing import Any, Final, NoReturn
 
 from pairity.errors import PairityError, quoted
 from pairity.languages import LANGUAGES_30, LANGUAGES_60
+from pairity.text.sampling import is_number
 
 PRESETS: Final[Mapping[str, tuple[str, ...]]] = {"paper-30": LANGUAGES_30, "paper-60": LANGUAGES_60}
 """Sets of languages that need no list; those that the text lacks are left out."""
@@ -38,8 +39,8 @@ def is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def is_size(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
 def is_text(value: object) -> bool:
@@ -47,7 +48,7 @@ def is_text(value: object) -> bool:
 
 
 KINDS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
-    "method": (lambda value: value in METHODS, f"one of {', '.join(METHODS)}"),
+    "method": (lambda value: is_text(value) and value in METHODS, f"one of {', '.join(METHODS)}"),
     "vocab_size": (is_whole, "a whole number, such as 32000"),
     "languages": (is_text, "the name of a set under [languages], or paper-30, paper-60 or all"),
     "balance": (lambda value: is_text(value) or is_whole(value), "natural, balanced, temperature, or bytes"),
@@ -61,7 +62,7 @@ KINDS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
     "ratios": (lambda value: value == "dev" or isinstance(value, Mapping), '"dev", or { LANG = BYTES }'),
     "unit": (is_text, "line, byte, char or word"),
     "on": (lambda value: value in ("dev", "train"), "dev or train"),
-    "dev_lines": (lambda value: is_whole(value) and int(str(value)) > 0, "a whole number of lines"),
+    "dev_lines": (is_size, "a whole number of lines"),
     "dev_seed": (is_whole, "a whole number"),
 }
 """Key -> whether a value is of its kind, and what to write."""
@@ -102,13 +103,19 @@ class Experiment:
             if not name or "/" in name or name.startswith("."):
                 self.refuse("[judge]", f"{name!r} cannot be the name of a text: it becomes a folder.")
         for name, languages in self.languages.items():
-            known = isinstance(languages, str) and languages in PRESETS
-            if not known and (
-                isinstance(languages, str) or not all(map(is_text, languages)) or not languages
-            ):
+            listing = isinstance(languages, list | tuple) and languages and all(map(is_text, languages))
+            if not listing and not (isinstance(languages, str) and languages in PRESETS):
                 choices = quoted(PRESETS)
                 self.refuse("[languages]", f"{name!r} is {languages!r}: give {choices}, or a list of codes.")
+        if not is_whole(self.seed):
+            self.refuse("seed", f"it is {self.seed!r}: give a whole number.")
         self.check_keys("[evaluation]", self.evaluation, EVALUATION)
+        for key, value in self.evaluation.items():
+            wrong = key in ("metrics", "reference", "baseline") and not all(map(is_text, as_list(value)))
+            wrong = wrong or (key in ("resamples", "seed") and not (is_whole(value) and value >= 0))
+            if wrong or (key != "metrics" and isinstance(value, list)):
+                what = "a whole number, at least 0" if key in ("resamples", "seed") else "text"
+                self.refuse("[evaluation]", f"{key} is {value!r}: give {what}.")
         self.check_keys("[grid]", self.grid, KINDS)
         for number, run in enumerate(self.runs, 1):
             place = f"[[run]] {run.get('name') or number}"

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +23,7 @@ from typing import Any
 from pairity.errors import PairityError
 from pairity.experiments.data import file_digest
 from pairity.files.digests import digest_of
+from pairity.files.leftovers import UNFINISHED, short
 from pairity.files.writing import write_file
 from pairity.formats.json_files import as_json
 
@@ -37,7 +39,7 @@ def key_of(recipe: Mapping[str, Any]) -> str:
 
 def file_name(name: str) -> str:
     """A name as that of a folder: free text has characters that these must not have."""
-    return UNSAFE.sub("-", name.strip()).strip(".-") or "tokenizer"
+    return short(UNSAFE.sub("-", name.strip()).strip(".-") or "tokenizer")
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,14 @@ class Folder:
                 f"{self.path} holds something else ({found[0]}) and no {EXPERIMENT}: choose a new folder, or that "
                 "of the same experiment to complete it."
             )
+
+    def tidy(self) -> None:
+        """Remove what a killed run left in it; call it with the folder locked, so that nobody else writes there."""
+        for entry in list(self.path.rglob(".*")):
+            if entry.name.endswith(UNFINISHED):
+                shutil.rmtree(entry, ignore_errors=True) if entry.is_dir() else entry.unlink(missing_ok=True)
+            elif entry.name.endswith(".lock"):
+                entry.unlink(missing_ok=True)
 
     def finished(self, manifest: Path, key: str) -> dict[str, Any] | None:
         """The note of what the manifest belongs to, if that was made from the same and is as it was written."""

@@ -184,7 +184,7 @@ class Workshop:
         whole = tokenizer or Tokenizer.load(self.folder.tokenizer(row.name))
         if whole.trace is None:
             return
-        known = Steps.known(whole.model.training_start.pairs[:number])
+        known = Steps.known(whole.engine_merges()[:number])
         counted = whole.trace["count"].slice(1, len(known)).to_numpy()
         self.begun = replace(known, count=counted.astype(np.uint64))
 

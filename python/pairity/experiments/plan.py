@@ -11,7 +11,7 @@ from typing import Any
 
 from pairity.errors import PairityError, listed, quoted
 from pairity.experiments.combinations import EXISTING, Combination, combinations
-from pairity.experiments.data import Data, Lines, lines_digest, place_digest, read_data, some_lines
+from pairity.experiments.data import Data, Lines, lines_digest, named, place_digest, read_data, some_lines
 from pairity.experiments.experiment import PRESETS, Experiment, nearest
 from pairity.judging.evaluation import chosen_metrics
 from pairity.judging.metrics.gold import read_morph
@@ -116,7 +116,7 @@ def plan(experiment: Experiment) -> Plan:
     sets: dict[str, tuple[str, ...]] = {}
     rows = []
     for one in wanted:
-        try:
+        with named(f"{experiment.where}, {one.place}"):
             if one.method == EXISTING:
                 opened = open_tokenizer(one.settings["tokenizer"], name=one.name)
                 rows.append(
@@ -127,8 +127,6 @@ def plan(experiment: Experiment) -> Plan:
             if name not in sets:
                 sets[name] = codes_of(experiment, name, data, notes)
             rows.append(planned(one, name, sets[name], data))
-        except PairityError as error:
-            raise PairityError(f"{experiment.where}, {one.place}: {error}") from error
     made = Plan(experiment, data, tuple(rows), ())
     for name, codes in made.sets().items():
         for text in data.judged:
@@ -247,10 +245,6 @@ def check_evaluation(experiment: Experiment, rows: Sequence[Combination]) -> Non
             read_morph(given["morph"])
     except PairityError as error:
         experiment.refuse("[evaluation]", str(error))
-    for key in ("resamples", "seed"):
-        value = given.get(key, 0)
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            experiment.refuse("[evaluation]", f"{key} is {value!r}: give a whole number, at least 0.")
     families = list(dict.fromkeys(row.family for row in rows))
     baseline = given.get("baseline")
     if baseline is not None and baseline not in families:

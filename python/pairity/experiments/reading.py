@@ -60,9 +60,8 @@ def read(path: str | os.PathLike[str]) -> Experiment:
     if morph is not None:
         contents["evaluation"]["morph"] = beside(folder, morph, f"{file}, [evaluation]: morph")
     for run in runs:
-        spec = run.get("tokenizer")
-        if isinstance(spec, str) and (folder / spec).exists():
-            run["tokenizer"] = str(folder / spec)
+        if isinstance(spec := run.get("tokenizer"), str):
+            run["tokenizer"] = tokenizer_beside(folder, spec)
     return Experiment(**contents, runs=runs, where=str(file))
 
 
@@ -74,6 +73,15 @@ def beside(folder: Path, source: Any, what: str) -> str:
     if equals and "/" not in language:
         return f"{language}={folder / Path(rest).expanduser()}"
     return str(folder / Path(source).expanduser())
+
+
+def tokenizer_beside(folder: Path, spec: str) -> str:
+    """A place of a tokenizer, also one that is said how to open; names such as tiktoken:o200k_base are no places."""
+    kind, colon, rest = spec.partition(":")
+    for before, place in (("", spec), (f"{kind}:", rest)):
+        if place and (before == "" or colon) and (folder / place).exists():
+            return f"{before}{folder / place}"
+    return spec
 
 
 def as_toml(experiment: Experiment) -> str:

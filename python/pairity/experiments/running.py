@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
@@ -64,6 +64,7 @@ def run(
     check_places(planned)
     with locked(folder.path), Progress(progress) as show:
         folder.check()
+        folder.tidy()
         write_file(folder.path / EXPERIMENT, as_toml(experiment))
         corpora = list(dict.fromkeys(row.corpus for row in planned.rows if row.corpus))
         counted = count_all(corpora, planned.data, folder, threads, show)
@@ -96,7 +97,8 @@ def check_places(planned: Plan) -> None:
 def write_tables(folder: Folder, rows: list[Row], counted: list[Counted]) -> None:
     table = table_of(rows)
     gave = [
-        {"counts": one.path.name, "languages": one.corpus.languages, "language": code, **sizes}
+        {"counts": one.path.name, "languages": one.corpus.languages}
+        | {**asdict(one.corpus.draw), "balance": str(one.corpus.draw.balance), "language": code, **sizes}
         for one in counted
         for code, sizes in one.given.items()
     ]

@@ -9,7 +9,7 @@ The steps: read the text, encode it with every tokenizer (measurement.py), fill 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -102,9 +102,17 @@ def evaluate(
     for name, leaked in {sized.family(name): leaked for name, leaked in leaks.items()}.items():
         warnings.warn(f"{name} is {LEAK}: {', '.join(leaked)}", LeakWarning, stacklevel=2)
     each = list(judged.values())
+    steps = len(opened) * len(texts)
+
+    def told() -> Iterator[Judged]:
+        for one in each:
+            if progress is not None:
+                progress("resampling", steps, steps)
+            yield one
+
     return Scores(
         table=score_table(
-            each,
+            told(),
             bootstrap,
             wanted,
             baselines={}
@@ -185,8 +193,6 @@ def encode_all(
         if progress is not None:
             progress(f"{name}: {code}", done, len(places))
         encoded[name][code] = encode(opened[name], texts[code], families)
-    if progress is not None:
-        progress("resampling", len(places), len(places))
     return encoded
 
 

@@ -6,7 +6,7 @@ Each `add_` function loops over the entries of one kind of metric and gives them
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -88,7 +88,7 @@ def number(value: float) -> float | None:
 
 
 def score_table(
-    judged: Sequence[Judged],
+    judged: Iterable[Judged],
     bootstrap: Bootstrap,
     wanted: set[str],
     *,

@@ -56,11 +56,12 @@ def axis_figure(setting: str, found: Sequence[Point], text: str) -> Figure:
     values = list(dict.fromkeys(point.at for point in found if point.at is not None))
     numeric = all(isinstance(value, int | float) for value in values)
     places = {value: value if numeric else place for place, value in enumerate(values)}
+    without = any(point.at is None for point in found)
     figure = Figure(
         "axis",
         f"Fairness and compression against {setting}",
-        f"Each point is a tokenizer judged on {text}, with its 95% intervals; a line without points is one that has "
-        f"no {setting}.",
+        f"Each point is a tokenizer judged on {text}, with its 95% intervals"
+        + (f"; a line without points is one that has no {setting}." if without else "."),
         order=list(dict.fromkeys(point.series for point in found)),
     )
     rows, labels = [], []

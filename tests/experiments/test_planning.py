@@ -1,0 +1,229 @@
+"""What an experiment may say: every combination by name, and every mistake before any work."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pairity.counts.counting import count
+from pairity.errors import PairityError
+from pairity.experiments import Experiment, read, run
+from pairity.experiments.combinations import combinations
+from pairity.experiments.plan import plan
+from pairity.experiments.reading import as_toml
+from pairity.training.policy import Parity
+
+
+def experiment(**settings: Any) -> Experiment:
+    given = {"train": "train", "judge": {"test": "test"}, "grid": {"vocab_size": 300}} | settings
+    return Experiment(**given)
+
+
+def names(**settings: Any) -> list[str]:
+    return [one.name for one in combinations(experiment(**settings))]
+
+
+def test_the_rows_of_a_file(project: Path) -> None:
+    rows = plan(read(project / "grid.toml")).rows
+    assert [row.name for row in rows] == [
+        "classical@300", "classical@340", "parity, window=50@300", "parity, window=100@300", "parity, window=50@340",
+        "parity, window=100@340", "hybrid@300", "hybrid@340",
+    ]  # fmt: skip
+    assert rows[2].training is not None
+    assert rows[2].training.policy == Parity(window=50)
+    assert rows[2].corpus == rows[0].corpus
+    assert rows[0].corpus is not None
+    assert rows[0].corpus.codes == ("eng_Latn", "jpn_Jpan", "tam_Taml")
+
+
+@pytest.mark.parametrize(
+    ("runs", "grid", "expected"),
+    [
+        ([{"window": [50, 100]}], {}, ["window=50", "window=100"]),
+        ([{"name": "w{window}", "window": [50, 100]}], {}, ["w50", "w100"]),
+        ([{"name": "w", "window": [50, 100]}], {}, ["w, window=50", "w, window=100"]),
+        ([{}], {"vocab_size": [300, 400]}, ["parity@300", "parity@400"]),
+        ([{}], {"vocab_size": [300, 400], "window": [9, 8]},
+         ["window=9@300", "window=8@300", "window=9@400", "window=8@400"]),
+        ([{}], {"method": ["classical", "parity"], "window": [9, 8]},
+         ["classical", "parity, window=9", "parity, window=8"]),
+        ([{}, {"method": "classical"}], {"window": 9}, ["parity", "classical"]),
+        ([{"name": "o200k", "tokenizer": "tiktoken:o200k_base"}, {}], {}, ["o200k", "parity"]),
+        ([{}], {"balance": ["natural", "balanced", "temperature"], "temperature": [2.0, 3.0], "seed": [1, 2]},
+         ["balance=natural", "balance=balanced, seed=1", "balance=balanced, seed=2",
+          "balance=temperature, temperature=2.0, seed=1", "balance=temperature, temperature=2.0, seed=2",
+          "balance=temperature, temperature=3.0, seed=1", "balance=temperature, temperature=3.0, seed=2"]),
+        ([{}], {"temperature": 3.3}, ["parity"]),
+    ],
+)  # fmt: skip
+def test_rows_are_called_after_what_differs(runs: Any, grid: Any, expected: list[str]) -> None:
+    assert names(runs=runs, grid={"vocab_size": 300} | grid) == expected
+
+
+def test_what_a_row_has_no_use_for_is_not_among_its_settings() -> None:
+    rows = combinations(
+        experiment(
+            runs=[{"method": ["parity", "classical"], "on": ["dev", "train"]}],
+            grid={"vocab_size": 300, "dev_lines": 5},
+        )
+    )
+    assert [sorted(row.settings) for row in rows] == [
+        ["dev_lines", "method", "on", "vocab_size"], ["method", "on", "vocab_size"], ["method", "vocab_size"],
+    ]  # fmt: skip
+
+
+BAD = {
+    "there is no key 'vocab_sise'. Did you mean 'vocab_size'?": {"grid": {"vocab_sise": 300}},
+    "[[run]] 1: there is no key 'windw'. Did you mean 'window'?": {"runs": [{"windw": 3}]},
+    "[[run]] mine: method is 'parrity': Did you mean 'parity'? give one of": {
+        "runs": [{"name": "mine", "method": "parrity"}]
+    },
+    "method classical has no use for 'window': leave it out": {
+        "runs": [{"method": "classical", "window": 3}]
+    },
+    "'alpha' does nothing here, since there is no window": {"runs": [{"alpha": 3.0}]},
+    "[grid]: 'alpha' does nothing here": {"grid": {"alpha": 3.0, "vocab_size": 300}},
+    "[grid]: no run has a use for 'window'": {
+        "grid": {"window": 3, "vocab_size": 300},
+        "runs": [{"method": "classical"}],
+    },
+    "[grid]: 'seed' does nothing here, since nothing is drawn": {"grid": {"seed": [1, 2], "vocab_size": 300}},
+    "'temperature' does nothing here, since balance is not": {
+        "grid": {"temperature": 3.3, "balance": "natural", "vocab_size": 300}
+    },
+    "'dev_seed' does nothing here": {"runs": [{"dev_seed": 3}]},
+    "vocab_size is '300': give a whole number": {"grid": {"vocab_size": "300"}},
+    "vocab_size is []: give one or more values": {"grid": {"vocab_size": []}},
+    "window is [5, 5]: give one or more values, each once": {"runs": [{"window": [5, 5]}]},
+    "a tokenizer that exists is judged as it is: leave 'window' out": {
+        "runs": [{"tokenizer": "x", "window": 3}]
+    },
+    "two rows are called 'parity': give their runs names": {"runs": [{}, {"sample": 0.5}]},
+    "the name has {window}, which has no value": {"runs": [{"name": "w{window}"}]},
+    "[evaluation]: there is no key 'resample'. Did you mean 'resamples'?": {"evaluation": {"resample": 3}},
+    "[judge]: names no text": {"judge": {}},
+    "'a/b' cannot be the name of a text": {"judge": {"a/b": "test"}},
+    "[[run]]: there is none": {"runs": []},
+    "[languages]: 'mine' is 'eng_Latn': give 'paper-30', 'paper-60', or a list": {
+        "languages": {"mine": "eng_Latn"}
+    },
+    "chart: there is no setting 'windo'. Did you mean 'window'?": {"chart": "windo"},
+    "chart: 'window' has one value, or none": {"chart": "window", "runs": [{"window": 50}]},
+}
+
+
+@pytest.mark.parametrize("match", BAD, ids=str)
+def test_a_mistake_is_named(match: str) -> None:
+    with pytest.raises(PairityError, match=re.escape(match)):
+        combinations(experiment(**BAD[match]))
+
+
+OF_THE_DATA = {
+    "vocab_size is missing": ("vocab_size = [300, 340]", ""),
+    "no such file or folder: {folder}/trian": ('train = "train"', 'train = "trian"'),
+    "no such file or folder: {folder}/nowhere": ('away = "away"', 'away = "nowhere"'),
+    "there is no set of languages 'thirty'. Known are": ("[grid]", '[grid]\nlanguages = "thirty"'),
+    "a list of codes goes under [languages]": ("[grid]", '[grid]\nlanguages = ["eng_Latn", "tam_Taml"]'),
+    "the languages 'few' have 'tam_Tmil', which train lacks. Did you mean tam_Taml?": (
+        "[grid]",
+        '[languages]\nfew = ["eng_Latn", "tam_Tmil"]\n[grid]\nlanguages = "few"',
+    ),
+    "vocab_size is 200, but the bytes": ("[300, 340]", "200"),
+    "[[run]] hybrid: global_merges is 3.5: give a number of merges": ("0.5", "3.5"),
+    "global_merges is 5000, but only 44 are to be learned": ("0.5", "5000"),
+    "window is 0: it must be at least 1": ("[50, 100]", "0"),
+    "unknown pre-tokenizer 'gpt5'": ("[grid]", '[grid]\npretokenizer = "gpt5"'),
+    "dev_lines is 100, but dev has 10 lines": ("[grid]", "[grid]\ndev_lines = 100"),
+    "there is no metric 'ginni'": ("resamples = 0", 'metrics = ["ginni"]'),
+    "resamples is -1": ("resamples = 0", "resamples = -1"),
+    "the baseline 'clasical' is no row. Did you mean 'classical'?": (
+        "resamples = 0",
+        'baseline = "clasical"',
+    ),
+    "there is nothing to measure": ('dev = "dev"', ""),
+    "sample is 2: give a share": ("[grid]", "[grid]\nsample = 2"),
+    "[[run]] 4: no tokenizer at 'nothing.json'": (
+        "[grid]",
+        '[[run]]\ntokenizer = "nothing.json"\n[grid]',
+    ),
+    "there is no key 'trian'. Did you mean 'train'?": ('train = "train"', 'trian = "train"'),
+    "'train' is missing: write train = ": ('train = "train"', ""),
+    "seed is 'one': write a whole number": ('dev = "dev"', 'dev = "dev"\nseed = "one"'),
+    "train is 3: write text, or a list of texts": ('train = "train"', "train = 3"),
+    "cannot be read as TOML": ("[grid]", "[grid"),
+}
+
+
+@pytest.mark.parametrize("match", OF_THE_DATA, ids=str)
+def test_a_mistake_of_the_file_is_found_before_any_work(project: Path, match: str) -> None:
+    file = project / "grid.toml"
+    old, new = OF_THE_DATA[match]
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    if "[[run]]" in new:  # tables come last
+        text, new = f"{text}\n{new.removesuffix('[grid]')}", "[grid]"
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(PairityError, match=re.escape(match.format(folder=project))) as raised:
+        run(file, project / "out")
+    assert str(file) in str(raised.value), "the file is named"
+    assert not (project / "out").exists()
+
+
+def test_text_that_does_not_fit_is_named_before_any_work(project: Path) -> None:
+    file = project / "grid.toml"
+    (project / "away" / "jpn_Jpan.txt").write_text("one line\n", encoding="utf-8")
+    with pytest.raises(PairityError, match=r"\[judge\] away: the text is not parallel"):
+        plan(read(file))
+    (project / "away" / "jpn_Jpan.txt").unlink()
+    (project / "away" / "eng_Latn.txt").rename(project / "away" / "deu_Latn.txt")
+    with pytest.raises(PairityError, match=r"\[judge\] away: it has none of the languages of train"):
+        plan(read(file))
+    (project / "away" / "deu_Latn.txt").rename(project / "away" / "eng_Latn.txt")
+    (project / "dev" / "tam_Taml.txt").write_text("one line\n", encoding="utf-8")
+    with pytest.raises(PairityError, match="dev text is not parallel"):
+        plan(read(file))
+
+
+def test_what_a_set_lacks_is_told_where_it_is_a_preset(project: Path) -> None:
+    file = project / "grid.toml"
+    text = file.read_text(encoding="utf-8").replace("[grid]", '[grid]\nlanguages = "paper-30"', 1)
+    file.write_text(text, encoding="utf-8")
+    made = plan(read(file))
+    assert made.sets() == {"paper-30": ("eng_Latn", "jpn_Jpan", "tam_Taml")}
+    assert any(note.startswith("paper-30 is used without deu_Latn") for note in made.notes)
+    assert "away has no text in tam_Taml: judged there without them" in made.notes
+
+
+def test_counts_can_be_trained_on_and_not_drawn_from(project: Path) -> None:
+    count(project / "train").save(project / "counts.parquet")
+    given = {"train": str(project / "counts.parquet"), "judge": {"test": str(project / "test")}}
+    assert plan(experiment(**given, runs=[{"method": "classical"}])).data.counted
+    with pytest.raises(PairityError, match="train holds counts, of which no lines can be drawn"):
+        plan(experiment(**given, runs=[{"method": "classical", "sample": 0.5}]))
+
+
+def test_a_file_that_is_written_reads_as_the_same_experiment(project: Path) -> None:
+    file = project / "grid.toml"
+    text = file.read_text(encoding="utf-8") + '\n[[run]]\nname = "r \\"1\\""\nratios = { eng_Latn = 130.5 }\n'
+    file.write_text(text, encoding="utf-8")
+    one = read(file)
+    (project / "copy.toml").write_text(as_toml(one), encoding="utf-8")
+    assert read(project / "copy.toml") == one
+
+
+def test_ratios_of_dev_are_those_of_each_language(project: Path) -> None:
+    file = project / "grid.toml"
+    file.write_text(
+        file.read_text(encoding="utf-8") + '\n[[run]]\nname = "ratios"\nratios = "dev"\n', encoding="utf-8"
+    )
+    last = plan(read(file)).rows[-1]
+    assert last.training is not None
+    assert last.training.policy.ratios == {code: code for code in ("eng_Latn", "jpn_Jpan", "tam_Taml")}
+
+
+def test_unigram_is_refused_where_there_is_no_trainer(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pairity.experiments.plan.find_spec", lambda name: None)
+    given = {"train": str(project / "train"), "judge": {"test": str(project / "test")}}
+    with pytest.raises(PairityError, match="cannot train method 'unigram'"):
+        plan(experiment(**given, runs=[{"method": "unigram"}]))
