@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PEERS := tokenizers tiktoken sentencepiece ffbpe rustbpe fast-bpe-rs bpeasy
-PAGE_SCRIPTS := $(addprefix docs/,commands.py examples.py generated.py metrics.py python_api.py tables.py)
+PAGE_SCRIPTS := $(addprefix docs/,commands.py examples.py generated.py metrics.py paper.py python_api.py studies.py tables.py)
 CORE_SOURCES := pyproject.toml Cargo.toml $(wildcard Cargo.lock) $(wildcard src/*.rs src/*/*.rs)
 
 # Without this, maturin would install into whatever environment happens to be active.
@@ -12,7 +12,7 @@ export VIRTUAL_ENV := $(CURDIR)/.venv
 unexport CONDA_PREFIX
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser test-faults test-wheel fuzz fuzz-core lint fmt bench bench-guard docs docs-numbers wheel clean
+.PHONY: help demo test test-browser test-faults test-wheel fuzz fuzz-core lint fmt bench bench-guard docs docs-numbers results wheel clean
 
 # A missing tool is told in one plain message. In question mode (-q) make runs no recipe, prints nothing
 # of its own and exits 1: that message stays the only output.
@@ -89,11 +89,14 @@ wheel: .venv/.made $(if $(findstring linux,$(TARGET)),.venv/.zig) ## Build the s
 test-wheel: wheel .venv/.dev ## Install sdist and wheel into empty environments and run the demo there
 	$(BIN)/pytest -m wheel tests/packaging
 
+results: .venv/.dev ## Run the studies of experiments/ again, half an hour; QUICK=1: in small, in a minute
+	$(BIN)/python docs/studies.py --run $(if $(QUICK),results-quick --quick,results)
+
 docs-numbers: .venv/.dev ## Fill the tables of README.md and docs/ from docs/results/
 	$(BIN)/python docs/tables.py
 
 clean: ## Remove everything that make made
-	rm -rf .venv target demo dist site .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv target demo dist site results results-quick .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -f python/pairity/*.so python/pairity/*.pyd
 
 .venv/.made:
