@@ -75,11 +75,19 @@ def beside(folder: Path, source: Any, what: str) -> str:
     return str(folder / Path(source).expanduser())
 
 
+def is_there(path: Path) -> bool:
+    """What is too long for a path is not there."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
 def tokenizer_beside(folder: Path, spec: str) -> str:
     """A place of a tokenizer, also one that is said how to open; names such as tiktoken:o200k_base are no places."""
     kind, colon, rest = spec.partition(":")
     for before, place in (("", spec), (f"{kind}:", rest)):
-        if place and (before == "" or colon) and (folder / place).exists():
+        if place and (before == "" or colon) and is_there(folder / place):
             return f"{before}{folder / place}"
     return spec
 
