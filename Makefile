@@ -89,8 +89,9 @@ wheel: .venv/.made $(if $(findstring linux,$(TARGET)),.venv/.zig) ## Build the s
 test-wheel: wheel .venv/.dev ## Install sdist and wheel into empty environments and run the demo there
 	$(BIN)/pytest -m wheel tests/packaging
 
-results: .venv/.dev ## Run the studies of experiments/ again, half an hour; QUICK=1: in small, in a minute
-	$(BIN)/python docs/studies.py --run $(if $(QUICK),results-quick --quick,results)
+# On other text: make results ARGS='--train ... --dev ... --judge devtest=... ui=...' (see docs/studies.py).
+results: .venv/.dev ## Run the studies of experiments/ again, in under an hour; QUICK=1: in small, in a minute
+	$(BIN)/python docs/studies.py --run $(if $(QUICK),results-quick --quick,results) $(ARGS)
 
 docs-numbers: .venv/.dev ## Fill the tables of README.md and docs/ from docs/results/
 	$(BIN)/python docs/tables.py

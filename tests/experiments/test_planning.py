@@ -1,6 +1,7 @@
 """What an experiment may say: every combination by name, and every mistake before any work."""
 
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -223,7 +224,9 @@ def test_ratios_of_dev_are_those_of_each_language(project: Path) -> None:
 
 
 def test_unigram_is_refused_where_there_is_no_trainer(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pairity.experiments.plan.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "sentencepiece", None)
     given = {"train": str(project / "train"), "judge": {"test": str(project / "test")}}
-    with pytest.raises(PairityError, match="cannot train method 'unigram'"):
+    with pytest.raises(
+        PairityError, match=r"method unigram needs the package sentencepiece.*pip install 'pairity\[peers\]'"
+    ):
         plan(experiment(**given, runs=[{"method": "unigram"}]))

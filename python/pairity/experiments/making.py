@@ -20,10 +20,13 @@ from pairity.counts.counts import Counts
 from pairity.errors import PairityWarning
 from pairity.experiments.corpus import Counted
 from pairity.experiments.folder import Folder, key_of
-from pairity.experiments.plan import Planned, unigram_trainer
+from pairity.experiments.plan import Planned
+from pairity.experiments.unigram import SETTINGS as SETTINGS_OF_UNIGRAM
+from pairity.experiments.unigram import train_unigram
 from pairity.files.digests import digest_of
 from pairity.files.writing import write_folder
 from pairity.formats.folder import SETTINGS
+from pairity.formats.json_files import as_json
 from pairity.progress import Listener, Progress
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.engine import Steps
@@ -125,8 +128,11 @@ class Workshop:
         started = time.perf_counter()
         place = self.folder.tokenizer(row.name)
         if row.training is None:
-            unigram = unigram_trainer()(counts, row.vocab_size)
-            write_folder(place, {UNIGRAM: unigram.to_str(pretty=True)})
+            unigram = train_unigram(counts, row.vocab_size or 0)
+            settings = as_json(
+                {"method": row.method, "vocab_size": row.vocab_size, "settings": SETTINGS_OF_UNIGRAM}
+            )
+            write_folder(place, {UNIGRAM: unigram.to_str(pretty=True), "unigram.json": settings})
             return None, noted(started)
         if whole is not None:
             # What ran out of pairs early is no larger than it is: training at this size would have ended there too.

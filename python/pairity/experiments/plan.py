@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from pairity.errors import PairityError, listed, quoted
 from pairity.experiments.combinations import EXISTING, Combination, combinations
 from pairity.experiments.data import Data, Lines, lines_digest, named, place_digest, read_data, some_lines
 from pairity.experiments.experiment import PRESETS, Experiment, nearest
+from pairity.experiments.unigram import SETTINGS
+from pairity.extras import load_extra
 from pairity.judging.evaluation import chosen_metrics
 from pairity.judging.metrics.gold import read_morph
 from pairity.judging.opening import open_tokenizer
@@ -79,7 +79,7 @@ class Planned:
         return {
             "method": self.method,
             "vocab_size": self.vocab_size,
-            "training": self.training and self.training.describe(),
+            "training": self.training.describe() if self.training else dict(SETTINGS),
             "dev": lines_digest(self.dev) if steered and self.dev else None,
         }
 
@@ -184,7 +184,7 @@ def planned(one: Combination, name: str, codes: tuple[str, ...], data: Data) -> 
         )
     corpus = Corpus(name, codes, draw, given.get("pretokenizer", DEFAULT_PRETOKENIZER))
     if one.method == "unigram":
-        unigram_trainer()
+        load_extra("sentencepiece", "method unigram")
         return Planned(one.name, one.family, one.series, one.method, given, corpus)
     policy = policy_of(one.method, given, codes)
     training = make_settings(
@@ -215,14 +215,6 @@ def planned(one: Combination, name: str, codes: tuple[str, ...], data: Data) -> 
             raise PairityError(f"dev_lines is {number:,}, but dev has {least:,} lines: give fewer.")
         dev = some_lines(dev, number, given.get("dev_seed"))
     return Planned(one.name, one.family, one.series, one.method, given, corpus, training, dev)
-
-
-def unigram_trainer() -> Callable[..., Any]:
-    """The trainer of UnigramLM, where this version has one."""
-    if find_spec("pairity.experiments.unigram") is None:
-        raise PairityError("this version of pairity cannot train method 'unigram': leave that run out.")
-    trainer: Callable[..., Any] = import_module("pairity.experiments.unigram").train_unigram
-    return trainer
 
 
 def policy_of(method: str, given: Mapping[str, Any], codes: Sequence[str]) -> Policy:
