@@ -18,6 +18,7 @@ from pairity.tokenizer.tokenizer import Tokenizer
 from peer_tokenizers import LINES, joined_bytes, rows, write_ranks
 
 
+@pytest.mark.filterwarnings("ignore:.*is named like")
 def test_tiktoken_file_and_its_pattern(tmp_path: Path) -> None:
     pytest.importorskip("tiktoken")
     path = write_ranks(tmp_path / "cl100k_small.tiktoken")

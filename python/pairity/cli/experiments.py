@@ -85,7 +85,8 @@ def sweep_command(
 ) -> None:
     """Try several values of some settings, and draw fairness and compression against them.
 
-    Every option with several values is an axis, and every combination is a tokenizer.
+    Every option with several values is an axis, and every combination is a tokenizer. What a SOURCE may be: pairity
+    --help.
     """
     settings: dict[str, Any] = {"pretokenizer": list(pretokenizer), "method": list(method)}
     settings |= {key: [number_in(key, word) for word in words] for key, words in axes.items()}

@@ -8,6 +8,7 @@ a .json of the same name, since the format has no place for them.
 import base64
 import binascii
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -18,7 +19,7 @@ import numpy as np
 
 from pairity import _core
 from pairity.bpe.model import NO_ID, BpeModel
-from pairity.errors import PairityError
+from pairity.errors import PairityError, PairityWarning
 from pairity.extras import load_extra
 from pairity.files.digests import digest
 from pairity.formats.json_files import as_json, of_type, read_json, unreadable
@@ -96,12 +97,20 @@ def read_table(path: Path, pattern: str | None = None) -> RankTable:
     stored, specials = read_settings(path)
     if stored is not None and pattern in (None, stored):
         return RankTable(str(path), ranks, stored, specials)
-    known = PUBLISHED.get(pattern or in_place(f"{path.resolve().parent.name}/{path.name}") or "")
-    if pattern is None and (known is None or known.ranks != len(ranks)):
+    name = pattern or in_place(f"{path.resolve().parent.name}/{path.name}") or ""
+    known = PUBLISHED.get(name)
+    if pattern is None and known is None:
         raise PairityError(
             f"{path} holds tiktoken ranks, but not the pattern that cuts the text before them. Add it: "
             f"{path.name}@NAME with NAME one of {', '.join(PUBLISHED)}, or {path.name}@REGEX. In Python, "
             "from_tiktoken takes pattern=..."
+        )
+    if pattern is None and known is not None and known.ranks != len(ranks):
+        warnings.warn(
+            f"{path} is named like {name}, so text is cut by the pattern of that, though it has {len(ranks):,} ranks and "
+            f"not {known.ranks:,}. If that is right, say so: {path.name}@{name}.",
+            PairityWarning,
+            stacklevel=2,
         )
     if known is not None and not specials and known.ranks == len(ranks):
         specials = dict(known.special_tokens)
