@@ -107,8 +107,8 @@ def read_table(path: Path, pattern: str | None = None) -> RankTable:
         )
     if pattern is None and known is not None and known.ranks != len(ranks):
         warnings.warn(
-            f"{path} is named like {name}, so text is cut by the pattern of that, though it has {len(ranks):,} ranks and "
-            f"not {known.ranks:,}. If that is right, say so: {path.name}@{name}.",
+            f"{path} is named like {name}, so text is cut by the pattern of that, though it has {len(ranks):,} ranks "
+            f"and not {known.ranks:,}. If that is right, say so: {path.name}@{name}.",
             PairityWarning,
             stacklevel=2,
         )
