@@ -63,6 +63,12 @@ def test_files_can_be_read_in_one_sitting() -> None:
     assert [path for path in long if "Longer than other files" not in " ".join(texts[path][:12])] == []
 
 
+def test_no_two_tests_have_one_name() -> None:
+    """pytest imports a file by its name alone."""
+    names = [path.name for path in (ROOT / "tests").rglob("*.py") if path.name != "conftest.py"]
+    assert [name for name in set(names) if names.count(name) > 1] == []
+
+
 def test_a_table_is_written_once_and_then_is_up_to_date(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
