@@ -304,7 +304,7 @@ def test_what_is_finished_is_neither_judged_nor_written_again(
 def test_a_folder_with_other_things_is_left_alone(project: Path) -> None:
     (project / "out").mkdir()
     (project / "out" / "thesis.tex").touch()
-    with pytest.raises(PairityError, match=r"holds something else \(thesis.tex\) and no experiment.toml"):
+    with pytest.raises(PairityError, match=r"holds something else \(thesis.tex\) and no results"):
         run(project / "grid.toml", project / "out")
     assert [path.name for path in (project / "out").iterdir()] == ["thesis.tex"]
 
@@ -323,17 +323,17 @@ def test_a_killed_experiment_goes_on_where_it_was(project: Path) -> None:
     command = ["experiment", str(project / "grid.toml"), "-o", str(out)]
     notes: dict[Path, int] = {}
     for number, name in ((signal.SIGKILL, "classical@340"), (signal.SIGINT, "hybrid@300")):
-        note = out / "cache" / "tokenizers" / f"{name}.json"
+        note = out / "notes" / "tokenizers" / f"{name}.json"
         with subprocess.Popen([*PROGRAM, *command], stderr=subprocess.PIPE, text=True) as process:
             wait_for(note.exists, process)
             process.send_signal(number)
             _, said = process.communicate()
         assert process.returncode == (130 if number == signal.SIGINT else -signal.SIGKILL)
         assert {path: path.stat().st_mtime_ns for path in notes} == notes, "it was made again"
-        notes = {path: path.stat().st_mtime_ns for path in out.glob("cache/**/*.json")}
+        notes = {path: path.stat().st_mtime_ns for path in out.glob("notes/**/*.json")}
         assert note in notes
     (out / "tokenizers" / ".x.1-0.unfinished").mkdir()
-    (out / "cache" / ".y.json.lock").touch()
+    (out / "notes" / ".y.json.lock").touch()
     assert said == f"interrupted: what is finished is in {out}, and the same command does the rest\n"
     finished = pairity(*command)
     assert finished.returncode == 0, finished.stderr
