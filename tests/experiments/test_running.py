@@ -13,8 +13,9 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
+from pairity.cli.experiments import sweep_command
 from pairity.errors import PairityError
-from pairity.experiments import Result, read, run
+from pairity.experiments import Experiment, Result, read, run
 from pairity.experiments.corpus import count_all
 from pairity.experiments.folder import Folder
 from pairity.experiments.making import Made, make_all
@@ -360,6 +361,39 @@ def test_a_sweep_is_an_experiment_with_axes(project: Path) -> None:
     assert "window=20, global_merges=0.5" in finished.stdout
     assert (out / "figures" / "global_merges.svg").exists() != (out / "figures" / "window.svg").exists()
     assert read(out / "experiment.toml").grid["window"] == [20, 40]
+
+
+def test_the_order_of_options_is_not_that_of_names(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Experiment] = []
+    monkeypatch.setattr("pairity.cli.experiments.carry_out", lambda experiment, *_: asked.append(experiment))
+    axes = (["--window", "20,40"], ["--global-merges", "0,0.5"], ["--vocab-size", "300,340"])
+    for order in (axes, axes[::-1]):
+        words = [word for axis in order for word in axis]
+        sweep_command.main(
+            ["--train", "t", "--data", "d", *words, "--text-column", "body", "-o", str(project / "out")],
+            standalone_mode=False,
+        )
+    assert [list(one.grid) for one in asked] == [["vocab_size", "window", "global_merges"]] * 2
+    assert [one.chart for one in asked] == ["window"] * 2
+    assert asked[0].text_column == "body"
+
+
+def test_several_sets_of_languages_are_told_apart(project: Path) -> None:
+    (project / "sets.toml").write_text(
+        'train = "train"\n[judge]\ntest = "test"\n[evaluation]\nresamples = 0\n[languages]\n'
+        'two = ["eng_Latn", "tam_Taml"]\n[grid]\nvocab_size = 270\nmethod = "classical"\n'
+        'languages = ["two", "all"]\n',
+        encoding="utf-8",
+    )
+    finished = pairity("experiment", project / "sets.toml", "-o", project / "out")
+    assert finished.returncode == 0, finished.stderr
+    header, *lines = finished.stdout.splitlines()[:3]
+    assert header.split()[:4] == ["tokenizer", "text", "languages", "Gini"]
+    assert [line.split()[2] for line in lines] == ["two", "all"]
+    page = (project / "out" / "report.html").read_text(encoding="utf-8")
+    section = page.split('<section id="texts">')[1].split("</section>")[0]
+    assert "about test, the text at home, and the tokenizers for two." in section
+    assert section.count("<table") == 2
 
 
 @pytest.mark.parametrize(

@@ -114,12 +114,9 @@ class Folder:
 
     def finish(self, manifest: Path, key: str, more: Iterable[Path] = (), **said: Any) -> dict[str, Any]:
         """Note that this is finished, after it was written: the folder of the manifest, or it alone, and `more`."""
-        files = (
-            [manifest]
-            if self.is_alone(manifest)
-            else sorted(one for one in manifest.parent.iterdir() if one.is_file())
-        )
-        digests = {str(file.relative_to(self.path)): file_digest(file) for file in (*files, *more)}
+        beside = [] if self.is_alone(manifest) else sorted(manifest.parent.iterdir())
+        files = {manifest, *(file for file in beside if file.is_file())}
+        digests = {str(file.relative_to(self.path)): file_digest(file) for file in sorted({*files, *more})}
         note = {"key": key, "files": digests, **said}
         write_file(self.note_of(manifest), as_json(note))
         return note

@@ -117,9 +117,10 @@ class Workshop:
         manifest, key = self.manifest(row), self.keys[row.name]
         if (old := self.folder.reused(manifest, key)) is None:
             return None
-        said = {name: old.get(name) for name in ("seconds", "warnings")}
         source = self.largest_of(row).name if old.get("cut_from") else None
-        return self.folder.finish(manifest, key, **said, cut_from=source)
+        return self.folder.finish(
+            manifest, key, seconds=old.get("seconds"), cut_from=source, warnings=old.get("warnings", [])
+        )
 
     def make_one(
         self,

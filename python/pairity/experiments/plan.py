@@ -27,6 +27,12 @@ from pairity.text.sampling import Draw
 from pairity.training.policy import Classical, Parity, Policy
 from pairity.training.settings import Settings, make_settings
 
+SAID = {
+    "unknown pre-tokenizer": "pretokenizer",
+    "there is no set of": "languages",
+    "the languages": "languages",
+}
+"""How errors begin that do not begin with their key."""
 OPTIONS = re.compile(r" \(--[^)]*\)")
 """What errors of other commands say of their own options."""
 
@@ -154,12 +160,7 @@ def placed(experiment: Experiment, one: Combination) -> Iterator[None]:
         yield
     except PairityError as error:
         said = OPTIONS.sub("", str(error))
-        words = {
-            "unknown pre-tokenizer": "pretokenizer",
-            "there is no set of": "languages",
-            "the languages": "languages",
-        }
-        key = next((key for words, key in words.items() if said.startswith(words)), said.split(" ")[0])
+        key = next((key for begin, key in SAID.items() if said.startswith(begin)), said.split(" ")[0])
         shared = key in experiment.grid and key not in one.own
         raise PairityError(f"{experiment.where}, {'[grid]' if shared else one.place}: {said}") from error
 
