@@ -170,7 +170,7 @@ def test_a_tokenizer_that_gets_another_name_is_not_trained_again(
     found = Tokenizer.load(study / "out" / "tokenizers" / "parity,-window=20")
     assert found.record["method"]["window"] == 20
     assert carry_out(study).notes == (
-        "tokenizers/parity are no longer of this experiment: delete them if you have no other use for them",
+        "no longer part of this experiment: tokenizers/parity; delete what you have no other use for",
     )
 
 

@@ -68,7 +68,11 @@ class Folder:
             return
         file = self.path / EXPERIMENT
         if (self.notes / OWNER).exists():
-            if file.exists() and not self.noted(file) and file.read_bytes() != experiment.encode():
+            if (
+                file.exists()
+                and not self.finished(file, EXPERIMENT)
+                and file.read_bytes() != experiment.encode()
+            ):
                 raise PairityError(
                     f"{file} was changed since it was written, and would be replaced: move it out of {self.path}, "
                     "and run it from there."
@@ -99,16 +103,13 @@ class Folder:
 
     def finished(self, manifest: Path, key: str) -> dict[str, Any] | None:
         """The note of what the manifest belongs to, if that was made from the same and is as it was written."""
-        note = self.noted(manifest)
-        return note if note and note["key"] == key else None
-
-    def noted(self, manifest: Path) -> dict[str, Any] | None:
-        """The note of what the manifest belongs to, if every file of it is as it was written."""
         try:
             note: dict[str, Any] = json.loads(self.note_of(manifest).read_bytes())
             files: dict[str, str] = note["files"]
-            same = all(file_digest(self.path / name) == digest for name, digest in files.items())
-            return note if same and "key" in note else None
+            same = note["key"] == key and all(
+                file_digest(self.path / name) == digest for name, digest in files.items()
+            )
+            return note if same else None
         except (OSError, ValueError, KeyError, TypeError, AttributeError, PairityError):
             return None
 

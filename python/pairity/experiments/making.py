@@ -35,7 +35,7 @@ UNIGRAM = "tokenizer.json"
 
 @dataclass(frozen=True)
 class Made:
-    """A tokenizer of the experiment, in its folder. `seconds` is what training it took, or cutting it."""
+    """A tokenizer of the experiment, in its folder. `seconds` is what the run that made it spent on it."""
 
     row: Planned
     key: str

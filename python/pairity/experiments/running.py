@@ -101,7 +101,7 @@ def check_places(planned: Plan) -> None:
 def notes_of(gone: list[str]) -> list[str]:
     if not gone:
         return []
-    return [f"{listed(gone)} are no longer of this experiment: delete them if you have no other use for them"]
+    return [f"no longer part of this experiment: {listed(gone)}; delete what you have no other use for"]
 
 
 def write_tables(folder: Folder, text: str, rows: list[Row], counted: list[Counted]) -> None:
@@ -120,7 +120,7 @@ def write_tables(folder: Folder, text: str, rows: list[Row], counted: list[Count
     if gave:
         files[folder.path / "text.csv"] = partial(pyarrow.csv.write_csv, pa.Table.from_pylist(gave))
     write_files(files)
-    folder.finish(folder.path / EXPERIMENT, "written by pairity")
+    folder.finish(folder.path / EXPERIMENT, EXPERIMENT)
 
 
 def warnings_of(made: list[Made], scored: list[Scored]) -> tuple[str, ...]:
