@@ -71,7 +71,19 @@ def test_the_order_of_options_is_not_that_of_names(project: Path, monkeypatch: p
     for order in (axes, axes[::-1]):
         words = [word for axis in order for word in axis]
         sweep_command.main(
-            ["--train", "t", "--data", "d", *words, "--text-column", "body", "-o", str(project / "out")],
+            [
+                "--train",
+                "t",
+                "--dev",
+                "v",
+                "--data",
+                "d",
+                *words,
+                "--text-column",
+                "body",
+                "-o",
+                str(project / "out"),
+            ],
             standalone_mode=False,
         )
     assert [list(one.grid) for one in asked] == [["vocab_size", "window", "global_merges"]] * 2
@@ -111,6 +123,13 @@ def test_a_mistake_on_the_command_line_is_one_sentence(project: Path, words: lis
     assert failed.returncode == 1
     assert failed.stderr.startswith(match)
     assert failed.stderr.count("\n") == 1
+
+
+def test_a_sweep_without_dev_says_which_option_is_missing(project: Path) -> None:
+    given = ["--train", project / "train", "--data", project / "test", "--vocab-size", "300"]
+    failed = pairity("sweep", *given, "-o", project / "out")
+    assert failed.returncode == 1
+    assert "give it with --dev, or --method classical" in failed.stderr
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

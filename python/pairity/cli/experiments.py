@@ -94,6 +94,10 @@ def sweep_command(
 
     Every option with several values is an axis, and every combination is a tokenizer.
     """
+    if not dev_sources and (not method or "parity" in method):
+        raise PairityError(
+            "sweep: method parity measures languages by parallel text: give it with --dev, or --method classical."
+        )
     settings: dict[str, Any] = {"pretokenizer": list(pretokenizer), "method": list(method)}
     settings |= {key: [number_in(key, word) for word in words] for key, words in axes.items()}
     # In one order, whatever that of the options: it is part of the names of rows.
