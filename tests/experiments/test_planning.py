@@ -1,5 +1,6 @@
 """What an experiment may say: every combination by name, and every mistake before any work."""
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -13,6 +14,9 @@ from pairity.experiments import Experiment, read, run
 from pairity.experiments.combinations import combinations
 from pairity.experiments.plan import plan
 from pairity.experiments.reading import as_toml
+from pairity.experiments.running import check_places
+from pairity.progress import Progress
+from pairity.text.reading import read_texts
 from pairity.training.policy import Parity
 
 
@@ -111,6 +115,21 @@ BAD = {
     },
     "chart: there is no setting 'windo'. Did you mean 'window'?": {"chart": "windo"},
     "chart: 'window' has one value, or none": {"chart": "window", "runs": [{"window": 50}]},
+    "chart: a value of 'ratios' is a table": {
+        "chart": "ratios",
+        "runs": [{"ratios": [{"eng_Latn": 100.0}, {"eng_Latn": 120.0}]}],
+    },
+    "chart: tokenizers for other languages are judged on other text": {
+        "chart": "languages",
+        "grid": {"vocab_size": 300, "languages": ["all", "paper-30"]},
+    },
+    "[languages]: 'all' is always there": {"languages": {"all": ["eng_Latn"]}},
+    "[languages]: no run uses 'few': write languages = 'few'": {"languages": {"few": ["eng_Latn"]}},
+    "[judge]: it is 't': give names with values": {"judge": "t"},
+    "[[run]]: runs is {'method': 'parity'}: give a list": {"runs": {"method": "parity"}},
+    "[evaluation]: morph is {}: give text": {"evaluation": {"morph": {}}},
+    "[[run]] 3: name is 3: give text": {"runs": [{"name": 3, "tokenizer": "x"}]},
+    "text_column: it is 3": {"text_column": 3},
 }
 
 
@@ -124,17 +143,21 @@ OF_THE_DATA = {
     "vocab_size is missing": ("vocab_size = [300, 340]", ""),
     "no such file or folder: {folder}/trian": ('train = "train"', 'train = "trian"'),
     "no such file or folder: {folder}/nowhere": ('away = "away"', 'away = "nowhere"'),
-    "there is no set of languages 'thirty'. Known are": ("[grid]", '[grid]\nlanguages = "thirty"'),
+    "[grid]: there is no set of languages 'thirty'. Known are": ("[grid]", '[grid]\nlanguages = "thirty"'),
     "a list of codes goes under [languages]": ("[grid]", '[grid]\nlanguages = ["eng_Latn", "tam_Taml"]'),
     "the languages 'few' have 'tam_Tmil', which train lacks. Did you mean tam_Taml?": (
         "[grid]",
         '[languages]\nfew = ["eng_Latn", "tam_Tmil"]\n[grid]\nlanguages = "few"',
     ),
     "vocab_size is 200, but the bytes": ("[300, 340]", "200"),
+    "[evaluation]: the chart shows gini and cost: add them to metrics": (
+        'dev = "dev"',
+        'dev = "dev"\nchart = "window"\nevaluation = { metrics = ["fertility"] }',
+    ),
     "[[run]] hybrid: global_merges is 3.5: give a number of merges": ("0.5", "3.5"),
     "global_merges is 5000, but only 44 are to be learned": ("0.5", "5000"),
     "window is 0: it must be at least 1": ("[50, 100]", "0"),
-    "unknown pre-tokenizer 'gpt5'": ("[grid]", '[grid]\npretokenizer = "gpt5"'),
+    "[grid]: unknown pre-tokenizer 'gpt5'": ("[grid]", '[grid]\npretokenizer = "gpt5"'),
     "dev_lines is 100, but dev has 10 lines": ("[grid]", "[grid]\ndev_lines = 100"),
     "there is no metric 'ginni'": ("resamples = 0", 'metrics = ["ginni"]'),
     "resamples is -1": ("resamples = 0", "resamples = -1"),
@@ -142,9 +165,12 @@ OF_THE_DATA = {
         "resamples = 0",
         'baseline = "clasical"',
     ),
-    "there is nothing to measure": ('dev = "dev"', ""),
-    "sample is 2: give a share": ("[grid]", "[grid]\nsample = 2"),
-    "[[run]] 4: no tokenizer at 'nothing.json'": (
+    "give parallel dev text, a ratio for each language, or on='train' to go by train bytes alone": (
+        'dev = "dev"',
+        "",
+    ),
+    "[grid]: sample is 2: give a share": ("[grid]", "[grid]\nsample = 2"),
+    "[[run]] nothing.json: no tokenizer at 'nothing.json'": (
         "[grid]",
         '[[run]]\ntokenizer = "nothing.json"\n[grid]',
     ),
@@ -164,6 +190,8 @@ def test_a_mistake_of_the_file_is_found_before_any_work(project: Path, match: st
     assert old in text
     if "[[run]]" in new:  # tables come last
         text, new = f"{text}\n{new.removesuffix('[grid]')}", "[grid]"
+    if "evaluation =" in new:
+        text = text.replace("[evaluation]\nresamples = 0\n", "")
     file.write_text(text.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(PairityError, match=re.escape(match.format(folder=project))) as raised:
         run(file, project / "out")
@@ -230,3 +258,90 @@ def test_unigram_is_refused_where_there_is_no_trainer(project: Path, monkeypatch
         PairityError, match=r"method unigram needs the package sentencepiece.*pip install 'pairity\[peers\]'"
     ):
         plan(experiment(**given, runs=[{"method": "unigram"}]))
+
+
+def test_what_needs_no_text_is_checked_before_it_is_read(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pairity.experiments.plan.read_data", None)
+    given = {"train": str(project / "train"), "judge": {"test": str(project / "test")}}
+    for match, settings in {
+        "vocab_size is missing": {"grid": {}},
+        "window is 0": {"runs": [{"window": 0}]},
+        "sample is 2": {"runs": [{"sample": 2}]},
+        "there is no set of languages": {"runs": [{"languages": "few"}]},
+        "temperature is 0.5": {"runs": [{"temperature": 0.5}]},
+        "unknown pre-tokenizer": {"runs": [{"pretokenizer": "gpt5", "method": "unigram"}]},
+    }.items():
+        with pytest.raises(PairityError, match=match):
+            plan(experiment(**given | settings))
+
+
+def test_text_that_is_read_is_a_stage_of_the_progress(project: Path) -> None:
+    stages: list[str] = []
+    with Progress(lambda stage, *_: stages.append(stage)) as show:
+        plan(read(project / "grid.toml"), show)
+    assert "looking at train" in stages
+
+
+def test_an_empty_file_and_a_draw_of_nothing_are_named_with_the_experiment(project: Path) -> None:
+    file = project / "grid.toml"
+    for sample, match in (("sample = 0.001", "nothing of "), ("balance = 10", "would give 10 bytes")):
+        change = file.read_text(encoding="utf-8").replace("[grid]", f"[grid]\n{sample}", 1)
+        (project / "drawn.toml").write_text(change, encoding="utf-8")
+        with pytest.raises(PairityError, match=rf"drawn.toml, train: .*{match}"):
+            run(project / "drawn.toml", project / "out", progress=False)
+    (project / "train" / "eng_Latn.txt").write_text("", encoding="utf-8")
+    with pytest.raises(
+        PairityError, match=r"grid.toml, train: no text for 'eng_Latn': .*eng_Latn.txt is empty"
+    ):
+        plan(read(file))
+
+
+def test_lines_of_dev_that_are_not_parallel_are_not_drawn(project: Path) -> None:
+    given = {
+        "train": str(project / "train"),
+        "dev": str(project / "dev"),
+        "judge": {"test": str(project / "test")},
+    }
+    (project / "dev" / "tam_Taml.txt").write_text("one\ntwo\nthree\n", encoding="utf-8")
+    drawn = {"unit": "byte", "dev_lines": 3}
+    assert plan(experiment(**given, runs=[drawn])).rows[0].dev == {
+        code: lines[:3] for code, lines in read_texts(str(project / "dev")).items() if code != "deu_Latn"
+    }
+    with pytest.raises(PairityError, match=r"dev text is not parallel: .* or leave dev_seed out"):
+        plan(experiment(**given, runs=[drawn | {"dev_seed": 1}]))
+
+
+def test_sets_of_languages_whose_scores_would_share_a_folder(project: Path) -> None:
+    made = experiment(
+        train=str(project / "train"),
+        judge={"test": str(project / "test")},
+        languages={"x y": ["eng_Latn"], "x-y": ["tam_Taml"]},
+        grid={"vocab_size": 300, "method": "classical"},
+        runs=[{"languages": "x y", "name": "one"}, {"languages": "x-y", "name": "other"}],
+    )
+    with pytest.raises(PairityError, match="'test, x y', 'test, x-y' would share a folder"):
+        check_places(plan(made))
+
+
+def test_a_tokenizer_is_called_as_it_is_written_wherever_one_is(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("mine", "other"):
+        (project / "sub" / name).mkdir(parents=True)
+    (project / "sub" / "grid.toml").write_text(
+        'train = "../train"\n[judge]\ntest = "../test"\n[[run]]\ntokenizer = "mine"\n'
+        '[[run]]\ntokenizer = "yours=other"\n',
+        encoding="utf-8",
+    )
+    found = []
+    for folder in (project, project / "sub", project / "train"):
+        monkeypatch.chdir(folder)
+        one = read(os.path.relpath(project / "sub" / "grid.toml"))
+        (project / "copy.toml").write_text(as_toml(one), encoding="utf-8")
+        assert [row.name for row in combinations(one)] == ["mine", "yours"]
+        copy = read(project / "copy.toml")
+        assert [row.name for row in combinations(copy)] == ["mine", "yours"]
+        found.append([os.path.normpath(run["tokenizer"]) for run in copy.runs])
+    assert found == [[str(project / "sub" / "mine"), f"yours={project / 'sub' / 'other'}"]] * 3

@@ -1,10 +1,6 @@
 """Running: what is shared gives exactly what work from scratch gives, and only what is missing is done."""
 
 import json
-import signal
-import subprocess
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +22,6 @@ from pairity.text.sampling import Draw
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.policy import Classical, Parity
 from pairity.training.training import train
-from program import PROGRAM, pairity
 
 
 def make(project: Path) -> list[Made]:
@@ -304,84 +299,9 @@ def test_what_is_finished_is_neither_judged_nor_written_again(
 def test_a_folder_with_other_things_is_left_alone(project: Path) -> None:
     (project / "out").mkdir()
     (project / "out" / "thesis.tex").touch()
-    with pytest.raises(PairityError, match=r"holds something else \(thesis.tex\) and no experiment.toml"):
+    with pytest.raises(PairityError, match=r"holds something else \(thesis.tex\) and no results"):
         run(project / "grid.toml", project / "out")
     assert [path.name for path in (project / "out").iterdir()] == ["thesis.tex"]
-
-
-# ---------------------------------------------------------------- the commands
-
-
-def wait_for(found: Callable[[], bool], process: "subprocess.Popen[str]") -> None:
-    until = time.monotonic() + 120
-    while not found() and process.poll() is None and time.monotonic() < until:
-        time.sleep(0.01)
-
-
-def test_a_killed_experiment_goes_on_where_it_was(project: Path) -> None:
-    out = project / "out"
-    command = ["experiment", str(project / "grid.toml"), "-o", str(out)]
-    notes: dict[Path, int] = {}
-    for number, name in ((signal.SIGKILL, "classical@340"), (signal.SIGINT, "hybrid@300")):
-        note = out / "cache" / "tokenizers" / f"{name}.json"
-        with subprocess.Popen([*PROGRAM, *command], stderr=subprocess.PIPE, text=True) as process:
-            wait_for(note.exists, process)
-            process.send_signal(number)
-            _, said = process.communicate()
-        assert process.returncode == (130 if number == signal.SIGINT else -signal.SIGKILL)
-        assert {path: path.stat().st_mtime_ns for path in notes} == notes, "it was made again"
-        notes = {path: path.stat().st_mtime_ns for path in out.glob("cache/**/*.json")}
-        assert note in notes
-    (out / "tokenizers" / ".x.1-0.unfinished").mkdir()
-    (out / "cache" / ".y.json.lock").touch()
-    assert said == f"interrupted: what is finished is in {out}, and the same command does the rest\n"
-    finished = pairity(*command)
-    assert finished.returncode == 0, finished.stderr
-    assert {path: path.stat().st_mtime_ns for path in notes} == notes
-    assert "hybrid@340" in finished.stdout
-    assert f"written: {out}/" in finished.stdout
-    assert not list(out.glob("**/.*")), "something is left over"
-
-
-def test_a_sweep_is_an_experiment_with_axes(project: Path) -> None:
-    out = project / "sweep"
-    finished = pairity(
-        "sweep", "--train", project / "train", "--dev", project / "dev", "--data", project / "test",
-        "--vocab-size", 300, "--window", "20,40", "--global-merges", "0", "0.5", "--resamples", 0, "-o", out,
-    )  # fmt: skip
-    assert finished.returncode == 0, finished.stderr
-    rows = pq.read_table(out / "table.parquet").to_pylist()
-    assert [(row["window"], row["global_share"]) for row in rows] == [
-        (20, None),
-        (20, 0.5),
-        (40, None),
-        (40, 0.5),
-    ]
-    assert "window=20, global_merges=0.5" in finished.stdout
-    assert (out / "figures" / "global_merges.svg").exists() != (out / "figures" / "window.svg").exists()
-    assert read(out / "experiment.toml").grid["window"] == [20, 40]
-
-
-@pytest.mark.parametrize(
-    ("words", "match"),
-    [
-        (["--window", "wide"], "error: --window has 'wide': give numbers, such as --window 100,200."),
-        (["--method", "parrity"], "error: sweep, [grid]: method is 'parrity': Did you mean 'parity'?"),
-        (["--alpha", "3"], "error: sweep, [grid]: 'alpha' does nothing here, since there is no window"),
-    ],
-)
-def test_a_mistake_on_the_command_line_is_one_sentence(project: Path, words: list[str], match: str) -> None:
-    given = ["--train", project / "train", "--dev", project / "dev", "--data", project / "test"]
-    failed = pairity("sweep", *given, "--vocab-size", "300", *words, "-o", project / "out")
-    assert failed.returncode == 1
-    assert failed.stderr.startswith(match)
-    assert failed.stderr.count("\n") == 1
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    failed = pairity("experiment", tmp_path / "none.toml", "-o", tmp_path / "out")
-    assert failed.returncode == 1
-    assert failed.stderr.startswith(f"error: there is no {tmp_path / 'none.toml'}")
 
 
 def test_rows_are_an_arrow_table(done: Result) -> None:

@@ -10,7 +10,7 @@ import click
 from pairity.cli.options import command, output, several
 from pairity.cli.printing import print_notes, print_table, print_warnings, print_written
 from pairity.errors import PairityError
-from pairity.experiments.experiment import METHODS, Experiment
+from pairity.experiments.experiment import KINDS, METHODS, Experiment
 from pairity.experiments.reading import read
 from pairity.experiments.running import Result, run
 from pairity.reporting.numbers import write, write_interval
@@ -70,6 +70,12 @@ def experiment_command(file: Path, output: Path, threads: int | None) -> None:
 @click.option(
     "--resamples", type=int, default=1000, show_default=True, help="Bootstrap resamples for the intervals."
 )
+@click.option(
+    "--text-column",
+    default="text",
+    show_default=True,
+    help="Field or column that holds the text (message.text).",
+)
 @output("Folder for everything; a killed sweep goes on in the same folder.", metavar="DIR")
 @threads_option
 def sweep_command(
@@ -79,6 +85,7 @@ def sweep_command(
     pretokenizer: Sequence[str],
     method: Sequence[str],
     resamples: int,
+    text_column: str,
     output: Path,
     threads: int | None,
     **axes: Sequence[str],
@@ -88,9 +95,14 @@ def sweep_command(
     Every option with several values is an axis, and every combination is a tokenizer. What a SOURCE may be: pairity
     --help.
     """
+    if not dev_sources and (not method or "parity" in method):
+        raise PairityError(
+            "sweep: method parity measures languages by parallel text: give it with --dev, or --method classical."
+        )
     settings: dict[str, Any] = {"pretokenizer": list(pretokenizer), "method": list(method)}
     settings |= {key: [number_in(key, word) for word in words] for key, words in axes.items()}
-    given = {key: values for key, values in settings.items() if values}
+    # In one order, whatever that of the options: it is part of the names of rows.
+    given = {key: settings[key] for key in KINDS if settings.get(key)}
     most = max(given, key=lambda key: (len(given[key]), key != "vocab_size", key != "method"))
     experiment = Experiment(
         title="Sweep",
@@ -99,6 +111,7 @@ def sweep_command(
         judge={"test": list(data)},
         grid={key: values if len(values) > 1 else values[0] for key, values in given.items()},
         evaluation={"resamples": resamples},
+        text_column=text_column,
         chart=most if len(given[most]) > 1 else None,
         where="sweep",
     )
@@ -133,11 +146,13 @@ def resumable(output: Path) -> Iterator[None]:
 
 
 def print_result(result: Result) -> None:
-    """A line per tokenizer and text."""
+    """A line per tokenizer and text, with its set of languages where there are several."""
+    several = len({row.languages for row in result.rows}) > 1
     rows = [
         [
             row.name,
             row.text,
+            *([row.languages] if several else []),
             write("gini", row.gini),
             write_interval("gini", row.gini_low, row.gini_high),
             write("cost", row.tokens_per_line),
@@ -146,8 +161,13 @@ def print_result(result: Result) -> None:
         ]
         for row in result.rows
     ]
-    header = ["tokenizer", "text", "Gini", "95% interval", "tokens/line", "worst language", "its tokens/line"]
-    print_table(header, rows, numbers=(2, 3, 4, 6))
+    header = ["tokenizer", "text", *(["languages"] if several else []), "Gini", "95% interval", "tokens/line"]
+    first = header.index("Gini")
+    print_table(
+        [*header, "worst language", "its tokens/line"],
+        rows,
+        numbers=(first, first + 1, first + 2, first + 4),
+    )
     print_notes(result.notes)
     print_warnings(result.warnings)
     click.echo()

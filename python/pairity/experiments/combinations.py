@@ -13,7 +13,7 @@ from itertools import product
 from typing import Any
 
 from pairity.errors import quoted
-from pairity.experiments.experiment import METHODS, Experiment, as_list
+from pairity.experiments.experiment import METHODS, Experiment, as_list, name_and_place
 
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 EXISTING = "existing"
@@ -33,6 +33,8 @@ class Combination:
     method: str
     settings: Mapping[str, Any]
     place: str
+    own: frozenset[str] = frozenset()
+    """The keys that its run gives, and not the grid."""
 
 
 def combinations(experiment: Experiment) -> list[Combination]:
@@ -41,7 +43,7 @@ def combinations(experiment: Experiment) -> list[Combination]:
     for number, run in enumerate(experiment.runs, 1):
         place = f"[[run]] {run.get('name') or number}"
         if "tokenizer" in run:
-            name = str(run.get("name") or run["tokenizer"])
+            name = str(run.get("name") or name_and_place(run["tokenizer"])[0] or run["tokenizer"])
             found.append(Combination(name, name, name, EXISTING, {"tokenizer": run["tokenizer"]}, place))
             continue
         settings = settings_of(experiment, run)
@@ -57,6 +59,16 @@ def combinations(experiment: Experiment) -> list[Combination]:
     values = [one.settings[chart] for one in found if chart in one.settings] if chart else []
     if chart and all(value == values[0] for value in values):
         experiment.refuse("chart", f"{chart!r} has one value, or none: name a setting that has several.")
+    if any(isinstance(value, Mapping) for value in values):
+        experiment.refuse(
+            "chart", f"a value of {chart!r} is a table, which is no place on an axis: name another."
+        )
+    asked = {one.settings.get("languages") for one in found}
+    if unused := [name for name in experiment.languages if name not in asked]:
+        experiment.refuse(
+            "[languages]",
+            f"no run uses {quoted(unused)}: write languages = {unused[0]!r} under [grid] or in a run, or leave it out.",
+        )
     names = [one.name for one in found]
     if twice := [name for name in names if names.count(name) > 1]:
         experiment.refuse("[[run]]", f"two rows are called {twice[0]!r}: give their runs names.")
@@ -139,7 +151,9 @@ def named(
             )
         family = called(one, "vocab_size" if "vocab_size" not in placed else None)
         series = called(one, experiment.chart)
-        found.append(Combination(called(one, None), family, series, one["method"], one, place))
+        found.append(
+            Combination(called(one, None), family, series, one["method"], one, place, frozenset(run))
+        )
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pairity.counts.counting import count
 from pairity.counts.counts import Counts
-from pairity.experiments.data import Data
+from pairity.experiments.data import Data, named
 from pairity.experiments.folder import Folder, key_of
 from pairity.experiments.plan import Corpus
 from pairity.progress import Progress
@@ -36,6 +36,7 @@ def key_of_corpus(corpus: Corpus, data: Data) -> str:
             "text": {code: data.digests[code] for code in corpus.codes},
             "draw": corpus.draw.describe(),
             "cut": corpus.cut.hash,
+            "text_column": data.text_column,
         }
     )
 
@@ -50,7 +51,8 @@ def count_all(
         path = folder.cache / f"counts-{key[:16]}.parquet"
         note = folder.finished(path, key)
         if note is None:
-            given = count_one(corpus, data, path, threads, show, f"{number} of {len(corpora)}")
+            with named(f"{data.where}, train"):
+                given = count_one(corpus, data, path, threads, show, f"{number} of {len(corpora)}")
             note = folder.finish(path, key, given=given)
         found.append(Counted(corpus, key, path, note["given"]))
     return found
@@ -59,20 +61,21 @@ def count_all(
 def count_one(
     corpus: Corpus, data: Data, path: Path, threads: int | None, show: Progress, which: str
 ) -> dict[str, dict[str, Any]]:
-    text = only(data.train, list(corpus.codes))
+    text, column = only(data.train, list(corpus.codes)), data.text_column
     given: dict[str, dict[str, Any]] = {}
     if corpus.draw.takes_all:
         sources: Any = text
     else:
         show.stage(f"drawing text {which}", unit="B")
-        drawn = draw(text, corpus.draw, threads=threads, progress=show.bytes_read)
-        sources = drawn.lines(progress=show.bytes_read)
+        drawn = draw(text, corpus.draw, text_column=column, threads=threads, progress=show.bytes_read)
+        sources = drawn.lines(text_column=column, progress=show.bytes_read)
         given = {code: asdict(one) for code, one in drawn.given.items()}
     show.stage(f"counting text {which}", unit="B")
     counts = count(
         sources,
         pretokenizer=corpus.cut,
         languages=corpus.codes,
+        text_column=column,
         threads=threads,
         count_words=True,
         progress=show.bytes_read if corpus.draw.takes_all else None,

@@ -13,7 +13,10 @@ from pairity.counts.counts import Counts
 from pairity.errors import PairityError
 from pairity.experiments.experiment import Experiment, as_list
 from pairity.files.digests import digest_of
+from pairity.formats.opening import find
 from pairity.judging.measurement import text_digest
+from pairity.progress import Progress
+from pairity.text.blocks import no_text
 from pairity.text.inputs import CountsInput, Resolved, TextInput
 from pairity.text.parallel import check_parallel
 from pairity.text.reading import read_texts
@@ -34,6 +37,9 @@ class Data:
     """Language -> SHA-256 of its train files."""
     dev: Lines | None
     judged: Mapping[str, Lines]
+    text_column: str = "text"
+    where: str = "the experiment"
+    """How errors call the experiment."""
 
     def digest(self, codes: Sequence[str]) -> str:
         """Of the train text of these languages."""
@@ -45,25 +51,26 @@ class Data:
         return any(isinstance(part, CountsInput) for part in self.train.inputs)
 
 
-def read_data(experiment: Experiment) -> Data:
+def read_data(experiment: Experiment, show: Progress) -> Data:
+    column = experiment.text_column
     with named(f"{experiment.where}, train"):
         train = resolve(as_list(experiment.train))
-        digests = digests_of(train)
+        digests = digests_of(train, show)
     languages = tuple(digests)
     dev = None
     if experiment.dev:
         with named(f"{experiment.where}, dev"):
-            dev = read_some(experiment.dev, languages)
+            dev = read_some(experiment.dev, languages, column)
     judged = {}
     for name, source in experiment.judge.items():
         with named(f"{experiment.where}, [judge] {name}"):
-            judged[name] = read_some(source, languages)
+            judged[name] = read_some(source, languages, column)
             check_parallel(
                 {code: len(lines) for code, lines in judged[name].items()},
                 what="the text",
                 fix="Align the files line by line, or leave those languages out.",
             )
-    return Data(train, languages, digests, dev, judged)
+    return Data(train, languages, digests, dev, judged, column, experiment.where)
 
 
 @contextmanager
@@ -75,25 +82,34 @@ def named(key: str) -> Iterator[None]:
         raise PairityError(f"{key}: {error}") from error
 
 
-def read_some(source: Any, languages: Sequence[str]) -> Lines:
+def read_some(source: Any, languages: Sequence[str], text_column: str) -> Lines:
     """The lines of those languages that the text has."""
     found = only(resolve(as_list(source)), list(languages))
     if not found.inputs:
         raise PairityError("it has none of the languages of train. Check the names of its files.")
-    texts = read_texts(found)
+    texts = read_texts(found, text_column=text_column)
     return {code: texts[code] for code in languages if code in texts}
 
 
-def digests_of(sources: Resolved) -> dict[str, str]:
+def digests_of(sources: Resolved, show: Progress) -> dict[str, str]:
     """{language: SHA-256 over its files}; counts hold several languages, and each has the digest of all."""
     found: dict[str, str] = {}
+    texts = [part for part in sources.inputs if isinstance(part, TextInput)]
+    done = 0
+    show.stage("looking at train", unit="B", total=sum(file.size for part in texts for file in part.files))
     for part in sources.inputs:
         if isinstance(part, TextInput):
+            show.at(done, part.language)
+            done += sum(file.size for file in part.files)
             if streams := [file.path for file in part.files if file.once]:
                 raise PairityError(
                     f"{streams[0]} is a pipe, and an experiment reads its text more than once: write it to a file."
                 )
-            found[part.language] = digest_of({"files": [file_digest(file.path) for file in part.files]})
+            if not any(file.size for file in part.files):
+                raise PairityError(no_text(part, 0))
+            # How a file is read is part of what it says.
+            files = [[file.kind, file.codec, file_digest(file.path)] for file in part.files]
+            found[part.language] = digest_of({"files": files})
     counts = [part.data for part in sources.inputs if isinstance(part, CountsInput)]
     if counts:
         whole = digest_of({"files": [file_digest(path) for path in counts]})
@@ -111,9 +127,15 @@ def file_digest(path: Path) -> str:
 
 def place_digest(spec: str) -> str:
     """What tells a tokenizer that exists from what was in its place before; a name stands for itself."""
-    place = Path(spec)
-    if not place.exists():
-        return spec
+    found = find(spec)
+    if found.kind in ("hub", "tiktoken"):
+        return f"{found.kind}:{found.place}"
+    files = files_digest(Path(found.place))
+    return digest_of({"kind": found.kind, "files": files, "pattern": found.pattern})
+
+
+def files_digest(place: Path) -> str:
+    """Of a file, or of all files in a folder."""
     files = sorted(file for file in place.rglob("*") if file.is_file()) if place.is_dir() else [place]
     return digest_of({"files": [[file.name, file_digest(file)] for file in files]})
 
@@ -124,11 +146,11 @@ def lines_digest(texts: Mapping[str, Sequence[str]]) -> str:
 
 def some_lines(texts: Lines, number: int | None, seed: int | None) -> Lines:
     """The first lines of parallel text, or with a seed a choice of them: the same ones in every language."""
-    total = len(next(iter(texts.values())))
-    if number is None or number >= total:
+    if number is None:
         return texts
     chosen = list(range(number))
     if seed is not None:
+        total = min(map(len, texts.values()))
         order = sorted(range(total), key=lambda line: hashlib.sha256(f"{seed} {line}".encode()).digest())
         chosen = sorted(order[:number])
     return {code: [lines[line] for line in chosen] for code, lines in texts.items()}

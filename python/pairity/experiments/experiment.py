@@ -12,6 +12,7 @@ Every key of the grid and of a run may be a list, and every combination is a row
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
@@ -19,6 +20,9 @@ from typing import Any, Final, NoReturn
 from pairity.errors import PairityError, quoted
 from pairity.languages import LANGUAGES_30, LANGUAGES_60
 from pairity.text.sampling import is_number
+
+ALL: Final = "all"
+"""The set of languages that is always there: those of train that dev has."""
 
 PRESETS: Final[Mapping[str, tuple[str, ...]]] = {"paper-30": LANGUAGES_30, "paper-60": LANGUAGES_60}
 """Sets of languages that need no list; those that the text lacks are left out."""
@@ -89,12 +93,28 @@ class Experiment:
     seed: int = 0
     """Of all that is drawn, where a row has no seed of its own."""
     title: str = "Experiment"
+    text_column: str = "text"
+    """Where the text is in files that have several columns or fields."""
     chart: str | None = None
     """The setting that Gini and tokens per line are drawn against."""
     where: str = field(default="the experiment", compare=False)
     """How errors call it."""
 
     def __post_init__(self) -> None:
+        for place, value in (
+            ("[judge]", self.judge),
+            ("[grid]", self.grid),
+            ("[languages]", self.languages),
+            ("[evaluation]", self.evaluation),
+        ):
+            if not isinstance(value, Mapping):
+                self.refuse(
+                    place, f"it is {value!r}: give names with values, as in {{'devtest': 'devtest/'}}."
+                )
+        if isinstance(self.runs, Mapping) or not all(isinstance(run, Mapping) for run in self.runs):
+            self.refuse("[[run]]", f"runs is {self.runs!r}: give a list, as in [{{'method': 'parity'}}].")
+        if not is_text(self.text_column):
+            self.refuse("text_column", f"it is {self.text_column!r}: give the name of a column.")
         if not self.judge:
             self.refuse("[judge]", "names no text: add one, as in devtest = 'devtest/'.")
         if not self.runs:
@@ -103,6 +123,10 @@ class Experiment:
             if not name or "/" in name or name.startswith("."):
                 self.refuse("[judge]", f"{name!r} cannot be the name of a text: it becomes a folder.")
         for name, languages in self.languages.items():
+            if name == ALL:
+                self.refuse(
+                    "[languages]", f"{ALL!r} is always there, every language of train: use another name."
+                )
             listing = isinstance(languages, list | tuple) and languages and all(map(is_text, languages))
             if not listing and not (isinstance(languages, str) and languages in PRESETS):
                 choices = quoted(PRESETS)
@@ -112,6 +136,7 @@ class Experiment:
         self.check_keys("[evaluation]", self.evaluation, EVALUATION)
         for key, value in self.evaluation.items():
             wrong = key in ("metrics", "reference", "baseline") and not all(map(is_text, as_list(value)))
+            wrong = wrong or (key == "morph" and not isinstance(value, str | os.PathLike))
             wrong = wrong or (key in ("resamples", "seed") and not (is_whole(value) and value >= 0))
             if wrong or (key != "metrics" and isinstance(value, list)):
                 what = "a whole number, at least 0" if key in ("resamples", "seed") else "text"
@@ -128,6 +153,10 @@ class Experiment:
             near = nearest(self.chart, KINDS)
             self.refuse(
                 "chart", f"there is no setting {self.chart!r}.{near} Name one that has several values."
+            )
+        if self.chart == "languages":
+            self.refuse(
+                "chart", "tokenizers for other languages are judged on other text: name another setting."
             )
 
     def methods_of(self, run: Mapping[str, Any]) -> list[str]:
@@ -156,6 +185,8 @@ class Experiment:
 
     def check_run(self, place: str, run: Mapping[str, Any]) -> None:
         """Settings that the method of a run has no use for are a mistake."""
+        if "name" in run and not is_text(run["name"]):
+            self.refuse(place, f"name is {run['name']!r}: give text.")
         if "tokenizer" in run:
             if idle := [key for key in run if key not in ("tokenizer", "name")]:
                 self.refuse(place, f"a tokenizer that exists is judged as it is: leave {quoted(idle)} out.")
@@ -164,8 +195,6 @@ class Experiment:
                     place, f"tokenizer is {run['tokenizer']!r}: give a folder, a file, or tiktoken:NAME."
                 )
             return
-        if "name" in run and not is_text(run["name"]):
-            self.refuse(place, f"name is {run['name']!r}: give text.")
         methods = self.methods_of(run)
         for key in run:
             if key in KINDS and key != "method" and not any(key in METHODS[one] for one in methods):
@@ -173,6 +202,12 @@ class Experiment:
 
     def refuse(self, place: str, what: str) -> NoReturn:
         raise PairityError(f"{self.where}, {place}: {what}")
+
+
+def name_and_place(tokenizer: str) -> tuple[str, str]:
+    """ "gpt-4o=tiktoken:o200k_base" -> ("gpt-4o", "tiktoken:o200k_base"); without a name ("", the whole)."""
+    name, _, place = tokenizer.partition("=")
+    return (name, place) if name and place and not set("/:@") & set(name) else ("", tokenizer)
 
 
 def as_list(value: Any) -> list[Any]:

@@ -1,10 +1,10 @@
 """The folder of an experiment: what is in it, and what of it is finished.
 
     experiment.toml  table.parquet  table.csv  report.html
-    tokenizers/NAME/     scores/TEXT/     figures/     cache/
+    tokenizers/NAME/     scores/TEXT/     figures/     notes/     cache/
 
-Something is finished if the note of it in cache/ has the key of all that it is made from (settings, digests of the
-text, version of pairity), and it is still what was written: its manifest has the digest in the note. Names decide
+Something is finished if the note of it in notes/ has the key of all that it is made from (settings, digests of the
+text, version of pairity), and it is still what was written: every file has the digest in the note. Names decide
 nothing.
 """
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -24,10 +24,12 @@ from pairity.errors import PairityError
 from pairity.experiments.data import file_digest
 from pairity.files.digests import digest_of
 from pairity.files.leftovers import UNFINISHED, short
-from pairity.files.writing import write_file
+from pairity.files.writing import write_file, write_folder
 from pairity.formats.json_files import as_json
 
 EXPERIMENT = "experiment.toml"
+OWNER = "pairity.json"
+"""In notes/: the folder is one that pairity made, and the rest of it may be replaced."""
 UNSAFE = re.compile(r"[^\w.,=@+-]+")
 
 
@@ -50,15 +52,31 @@ class Folder:
     def cache(self) -> Path:
         return self.path / "cache"
 
+    @cached_property
+    def notes(self) -> Path:
+        return self.path / "notes"
+
     def tokenizer(self, name: str) -> Path:
         return self.path / "tokenizers" / file_name(name)
 
     def scores(self, name: str) -> Path:
         return self.path / "scores" / file_name(name)
 
-    def check(self) -> None:
-        """Refuse a folder with something else in it: an experiment has many names to write to."""
-        if not self.path.exists() or (self.path / EXPERIMENT).exists():
+    def check(self, experiment: str) -> None:
+        """Refuse a folder with something else in it: an experiment has many names to write to, this one among them."""
+        if not self.path.exists():
+            return
+        file = self.path / EXPERIMENT
+        if (self.notes / OWNER).exists():
+            if (
+                file.exists()
+                and not self.finished(file, EXPERIMENT)
+                and file.read_bytes() != experiment.encode()
+            ):
+                raise PairityError(
+                    f"{file} was changed since it was written, and would be replaced: move it out of {self.path}, "
+                    "and run it from there."
+                )
             return
         if not self.path.is_dir():
             raise PairityError(
@@ -66,9 +84,14 @@ class Folder:
             )
         if found := [entry.name for entry in self.path.iterdir() if not entry.name.startswith(".")]:
             raise PairityError(
-                f"{self.path} holds something else ({found[0]}) and no {EXPERIMENT}: choose a new folder, or that "
-                "of the same experiment to complete it."
+                f"{self.path} holds something else ({found[0]}) and no results of an experiment: choose a new folder, "
+                "or that of the same experiment to complete it."
             )
+
+    def claim(self) -> None:
+        """Mark the folder as one that pairity made, before anything is written there."""
+        if not (self.notes / OWNER).exists():
+            write_file(self.notes / OWNER, as_json({"what": "notes of an experiment", "format": 1}))
 
     def tidy(self) -> None:
         """Remove what a killed run left in it; call it with the folder locked, so that nobody else writes there."""
@@ -82,19 +105,48 @@ class Folder:
         """The note of what the manifest belongs to, if that was made from the same and is as it was written."""
         try:
             note: dict[str, Any] = json.loads(self.note_of(manifest).read_bytes())
-            same = note["key"] == key and note["digest"] == file_digest(manifest)
-        except (OSError, ValueError, KeyError, TypeError, PairityError):
+            files: dict[str, str] = note["files"]
+            same = note["key"] == key and all(
+                file_digest(self.path / name) == digest for name, digest in files.items()
+            )
+            return note if same else None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, PairityError):
             return None
-        return note if same else None
 
-    def finish(self, manifest: Path, key: str, **said: Any) -> dict[str, Any]:
-        """Note that this is finished, after it was written."""
-        note = {"key": key, "digest": file_digest(manifest), **said}
+    def finish(self, manifest: Path, key: str, more: Iterable[Path] = (), **said: Any) -> dict[str, Any]:
+        """Note that this is finished, after it was written: the folder of the manifest, or it alone, and `more`."""
+        beside = [] if self.is_alone(manifest) else sorted(manifest.parent.iterdir())
+        files = {manifest, *(file for file in beside if file.is_file())}
+        digests = {str(file.relative_to(self.path)): file_digest(file) for file in sorted({*files, *more})}
+        note = {"key": key, "files": digests, **said}
         write_file(self.note_of(manifest), as_json(note))
         return note
 
+    def is_alone(self, manifest: Path) -> bool:
+        return manifest.parent in (self.path, self.cache)
+
     def note_of(self, manifest: Path) -> Path:
-        """tokenizers/NAME/pairity.json -> cache/tokenizers/NAME.json, report.html -> cache/report.html.json"""
-        alone = manifest.parent in (self.path, self.cache)
+        """tokenizers/NAME/pairity.json -> notes/tokenizers/NAME.json, report.html -> notes/report.html.json"""
+        alone = self.is_alone(manifest)
         inside = Path(manifest.name) if alone else manifest.relative_to(self.path).parent
-        return self.cache / inside.with_name(f"{inside.name}.json")
+        return self.notes / inside.with_name(f"{inside.name}.json")
+
+    def noted_in(self, folder: str) -> Iterator[Path]:
+        """tokenizers/NAME for every note of a tokenizer, whether it is still there or not."""
+        for note in sorted((self.notes / folder).glob("*.json")):
+            yield self.path / folder / note.name.removesuffix(".json")
+
+    def reused(self, manifest: Path, key: str) -> dict[str, Any] | None:
+        """Copy a tokenizer that was made from the same under another name; its note, or None where there is none."""
+        for other in self.noted_in("tokenizers"):
+            if note := self.finished(other / manifest.name, key):
+                names = [Path(name).name for name in note["files"]]
+                write_folder(manifest.parent, {name: (other / name).read_bytes() for name in names})
+                return note
+        return None
+
+    def gone(self, kept: Iterable[Path]) -> list[str]:
+        """tokenizers/NAME and scores/TEXT that belong to nothing that is asked for now."""
+        there = [place for folder in ("tokenizers", "scores") for place in self.noted_in(folder)]
+        wanted = set(kept)
+        return [str(one.relative_to(self.path)) for one in there if one not in wanted and one.exists()]

@@ -38,7 +38,7 @@ UNIGRAM = "tokenizer.json"
 
 @dataclass(frozen=True)
 class Made:
-    """A tokenizer of the experiment, in its folder. `seconds` is what training it took, or cutting it."""
+    """A tokenizer of the experiment, in its folder. `seconds` is what the run that made it spent on it."""
 
     row: Planned
     key: str
@@ -98,7 +98,7 @@ class Workshop:
             whole: Tokenizer | None = None
             for row in group:
                 note = notes[row.name]
-                if note is None and counts is not None:
+                if note is None and (note := self.renamed(row)) is None and counts is not None:
                     if whole is None and row is not group[0]:
                         whole = Tokenizer.load(self.folder.tokenizer(group[0].name))
                     tokenizer, said = self.make_one(row, counts, dev, whole, threads, bar)
@@ -114,6 +114,16 @@ class Workshop:
                     tuple(told.get("warnings", ())),
                 )
             self.remember(group[0], whole, waiting=any(note is None for note in notes.values()))
+
+    def renamed(self, row: Planned) -> dict[str, Any] | None:
+        """The same tokenizer under another name, where there was one: the names of rows change with the others."""
+        manifest, key = self.manifest(row), self.keys[row.name]
+        if (old := self.folder.reused(manifest, key)) is None:
+            return None
+        source = self.largest_of(row).name if old.get("cut_from") else None
+        return self.folder.finish(
+            manifest, key, seconds=old.get("seconds"), cut_from=source, warnings=old.get("warnings", [])
+        )
 
     def make_one(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from pairity.experiments.experiment import Experiment
 from pairity.experiments.folder import Folder, key_of
@@ -16,24 +17,44 @@ from pairity.reporting.sections import Section
 from pairity.reporting.texts import OnText, home_and_away
 
 
+def page_of(folder: Folder) -> Path:
+    return folder.path / "report.html"
+
+
+def key_of_page(experiment: Experiment, scored: Sequence[Scored]) -> str:
+    """Of all that the page shows."""
+    return key_of(
+        {
+            "title": experiment.title,
+            "chart": experiment.chart,
+            "scores": [[one.text, one.languages, one.key] for one in scored],
+            "series": [[one.row.name, one.row.series] for each in scored for one in each.rows],
+        }
+    )
+
+
+def remove_other_page(folder: Folder, experiment: Experiment, scored: Sequence[Scored]) -> None:
+    """Remove a page that shows something else."""
+    if not folder.finished(page_of(folder), key_of_page(experiment, scored)):
+        page_of(folder).unlink(missing_ok=True)
+
+
 def write_page(folder: Folder, experiment: Experiment, scored: Sequence[Scored], rows: Sequence[Row]) -> None:
     """report.html, and the chart in figures/; not again where the same is there."""
-    page = folder.path / "report.html"
-    key = key_of(
-        {"title": experiment.title, "chart": experiment.chart, "scores": [one.key for one in scored]}
-    )
+    page, key = page_of(folder), key_of_page(experiment, scored)
     if folder.finished(page, key):
         return
     sections: list[Section] = []
+    drawn: list[Path] = []
     if experiment.chart is not None:
         section = axis_section(experiment.chart, chart_of(experiment.chart, scored[0], rows), scored[0].text)
         sections.append(section)
         for figure in section.figures:
-            write_figure(figure, Look(figure.order, ""), folder.path / "figures" / experiment.chart)
-    if len({one.text for one in scored}) > 1:
+            drawn += write_figure(figure, Look(figure.order, ""), folder.path / "figures" / experiment.chart)
+    if len(scored) > 1:
         sections.append(home_and_away([on_text(row) for row in rows]))
     report(scored[0].scores, page, title=experiment.title, sections=sections)
-    folder.finish(page, key)
+    folder.finish(page, key, drawn)
 
 
 def on_text(row: Row) -> OnText:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from pairity.errors import PairityError, listed, quoted
 from pairity.experiments.combinations import EXISTING, Combination, combinations
-from pairity.experiments.data import Data, Lines, lines_digest, named, place_digest, read_data, some_lines
-from pairity.experiments.experiment import PRESETS, Experiment, nearest
+from pairity.experiments.data import Data, Lines, lines_digest, place_digest, read_data, some_lines
+from pairity.experiments.experiment import ALL, PRESETS, Experiment, nearest
 from pairity.experiments.unigram import SETTINGS
 from pairity.extras import load_extra
 from pairity.judging.evaluation import chosen_metrics
@@ -18,14 +20,21 @@ from pairity.judging.metrics.gold import read_morph
 from pairity.judging.opening import open_tokenizer
 from pairity.judging.protocol import TokenizerLike
 from pairity.languages import meant
+from pairity.progress import Progress
 from pairity.text.parallel import check_parallel
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
 from pairity.text.sampling import Draw
 from pairity.training.policy import Classical, Parity, Policy
 from pairity.training.settings import Settings, make_settings
 
-ALL = "all"
-"""The set of languages that is always there: those of train that dev has."""
+SAID = {
+    "unknown pre-tokenizer": "pretokenizer",
+    "there is no set of": "languages",
+    "the languages": "languages",
+}
+"""How errors begin that do not begin with their key."""
+OPTIONS = re.compile(r" \(--[^)]*\)")
+"""What errors of other commands say of their own options."""
 
 
 @dataclass(frozen=True)
@@ -107,16 +116,21 @@ class Plan:
         return {code: lines for code, lines in self.data.judged[text].items() if code in codes}
 
 
-def plan(experiment: Experiment) -> Plan:
+def plan(experiment: Experiment, show: Progress | None = None) -> Plan:
     """Look at everything; nothing is counted or written yet."""
     wanted = combinations(experiment)
     check_evaluation(experiment, wanted)
-    data = read_data(experiment)
+    for one in wanted:  # all that needs no text, which may be long
+        if one.method != EXISTING:
+            with placed(experiment, one):
+                listing_of(experiment, one.settings.get("languages", ALL))
+                settings_of(one, ())
+    data = read_data(experiment, show or Progress(False))
     notes: list[str] = list(data.train.notes)
     sets: dict[str, tuple[str, ...]] = {}
     rows = []
     for one in wanted:
-        with named(f"{experiment.where}, {one.place}"):
+        with placed(experiment, one):
             if one.method == EXISTING:
                 opened = open_tokenizer(one.settings["tokenizer"], name=one.name)
                 rows.append(
@@ -139,6 +153,30 @@ def plan(experiment: Experiment) -> Plan:
     return Plan(experiment, data, tuple(rows), tuple(dict.fromkeys(notes)))
 
 
+@contextmanager
+def placed(experiment: Experiment, one: Combination) -> Iterator[None]:
+    """Errors that begin with where the key stands that they are about, and name no options of commands."""
+    try:
+        yield
+    except PairityError as error:
+        said = OPTIONS.sub("", str(error))
+        key = next((key for begin, key in SAID.items() if said.startswith(begin)), said.split(" ")[0])
+        shared = key in experiment.grid and key not in one.own
+        raise PairityError(f"{experiment.where}, {'[grid]' if shared else one.place}: {said}") from error
+
+
+def listing_of(experiment: Experiment, name: str) -> str | Sequence[str]:
+    """What a set of languages is: the name of a preset, or a list."""
+    listing = experiment.languages.get(name, name)
+    if isinstance(listing, str) and listing not in (*PRESETS, ALL):
+        known = [*experiment.languages, *PRESETS, ALL]
+        raise PairityError(
+            f"there is no set of languages {name!r}.{nearest(name, known)} Known are {quoted(known)}; a list of "
+            f"codes goes under [languages], as in {'mine' if '_' in name else name} = ['eng_Latn', 'tam_Taml']."
+        )
+    return listing
+
+
 def codes_of(experiment: Experiment, name: str, data: Data, notes: list[str]) -> tuple[str, ...]:
     """The languages of a set, in the order of train."""
     dev = data.languages if data.dev is None else tuple(data.dev)
@@ -147,13 +185,7 @@ def codes_of(experiment: Experiment, name: str, data: Data, notes: list[str]) ->
             notes.append(f"train has {listed(left)}, and dev does not: not trained on")
         kept = tuple(code for code in data.languages if code in dev)
     else:
-        listing = experiment.languages.get(name, name)
-        if isinstance(listing, str) and listing not in PRESETS:
-            known = [*experiment.languages, *PRESETS, ALL]
-            raise PairityError(
-                f"there is no set of languages {name!r}.{nearest(name, known)} Known are {quoted(known)}; a list of "
-                f"codes goes under [languages], as in {'mine' if '_' in name else name} = ['eng_Latn', 'tam_Taml']."
-            )
+        listing = listing_of(experiment, name)
         codes = PRESETS[listing] if isinstance(listing, str) else tuple(listing)
         lacking = [code for code in codes if code not in data.languages or code not in dev]
         if lacking and not isinstance(listing, str):
@@ -172,28 +204,25 @@ def codes_of(experiment: Experiment, name: str, data: Data, notes: list[str]) ->
     return kept
 
 
-def planned(one: Combination, name: str, codes: tuple[str, ...], data: Data) -> Planned:
+def settings_of(one: Combination, codes: Sequence[str]) -> tuple[Draw, str, Settings | None]:
+    """How the text is drawn and cut, and what is trained on it."""
     given = one.settings
     if "vocab_size" not in given:
         raise PairityError("vocab_size is missing: write it here or under [grid], as in vocab_size = 32000.")
     keys = ("sample", "balance", "temperature", "seed")
     draw = Draw(**{key: given[key] for key in keys if key in given})
-    if data.counted and not draw.takes_all:
-        raise PairityError(
-            "train holds counts, of which no lines can be drawn: leave sample and balance out."
-        )
-    corpus = Corpus(name, codes, draw, given.get("pretokenizer", DEFAULT_PRETOKENIZER))
+    pretokenizer = given.get("pretokenizer", DEFAULT_PRETOKENIZER)
     if one.method == "unigram":
         load_extra("sentencepiece", "method unigram")
-        return Planned(one.name, one.family, one.series, one.method, given, corpus)
-    policy = policy_of(one.method, given, codes)
+        Pretokenization.of(pretokenizer)
+        return draw, pretokenizer, None
     training = make_settings(
         None,
-        policy=policy,
+        policy=policy_of(one.method, given, codes),
         vocab_size=given["vocab_size"],
         num_merges=None,
         add_tokens=None,
-        pretokenizer=corpus.pretokenizer,
+        pretokenizer=pretokenizer,
         digits=False,
         normalize=None,
         min_frequency=2,
@@ -204,12 +233,27 @@ def planned(one: Combination, name: str, codes: tuple[str, ...], data: Data) -> 
         pad_to=None,
         roles={},
     )
+    return draw, pretokenizer, training
+
+
+def planned(one: Combination, name: str, codes: tuple[str, ...], data: Data) -> Planned:
+    given = one.settings
+    draw, pretokenizer, training = settings_of(one, codes)
+    if data.counted and not draw.takes_all:
+        raise PairityError(
+            "train holds counts, of which no lines can be drawn: leave sample and balance out."
+        )
+    corpus = Corpus(name, codes, draw, pretokenizer)
+    if training is None:
+        return Planned(one.name, one.family, one.series, one.method, given, corpus)
+    policy = training.policy
     dev = None if data.dev is None else {code: data.dev[code] for code in codes}
     policy.check(codes, None if dev is None else list(dev))
     if dev is not None:
-        lines = {code: len(dev[code]) for code in policy.compared_by_line(list(dev))}
-        check_parallel(lines, what="dev text", fix="Align the files line by line.")
-        number = given.get("dev_lines")
+        drawn, number = given.get("dev_seed") is not None, given.get("dev_lines")
+        lines = {code: len(dev[code]) for code in (dev if drawn else policy.compared_by_line(list(dev)))}
+        fix = "Align the files line by line" + (", or leave dev_seed out." if drawn else ".")
+        check_parallel(lines, what="dev text", fix=fix)
         least = min(len(texts) for texts in dev.values())
         if number is not None and number > least:
             raise PairityError(f"dev_lines is {number:,}, but dev has {least:,} lines: give fewer.")
@@ -225,14 +269,16 @@ def policy_of(method: str, given: Mapping[str, Any], codes: Sequence[str]) -> Po
     if "ratios" in given:
         # A language whose ratio is that of its own dev lines: the paper's ratios, measured on train text.
         own = given["ratios"] == "dev"
-        settings["ratios"] = {code: code for code in codes} if own else given["ratios"]
+        settings["ratios"] = ({code: code for code in codes} or None) if own else given["ratios"]
     return Parity(**settings)
 
 
 def check_evaluation(experiment: Experiment, rows: Sequence[Combination]) -> None:
     given = experiment.evaluation
     try:
-        chosen_metrics(given.get("metrics"))
+        metrics = chosen_metrics(given.get("metrics"))
+        if experiment.chart and not metrics & {"gini", "cost"}:
+            raise PairityError("the chart shows gini and cost: add them to metrics, or leave chart out.")
         if given.get("morph") is not None:
             read_morph(given["morph"])
     except PairityError as error:

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from pairity.errors import PairityError
-from pairity.experiments.experiment import Experiment, as_list, nearest
+from pairity.experiments.experiment import Experiment, as_list, name_and_place, nearest
 from pairity.formats.toml_files import read_toml
 
+SENTENCEPIECE = "sentencepiece:"
 TABLES = ("languages", "judge", "evaluation", "grid")
-TOP = ("title", "train", "dev", "seed", "chart", *TABLES, "run")
+TOP = ("title", "train", "dev", "text_column", "seed", "chart", *TABLES, "run")
 
 
 def read(path: str | os.PathLike[str]) -> Experiment:
@@ -59,9 +60,7 @@ def read(path: str | os.PathLike[str]) -> Experiment:
     morph = contents.get("evaluation", {}).get("morph")
     if morph is not None:
         contents["evaluation"]["morph"] = beside(folder, morph, f"{file}, [evaluation]: morph")
-    for run in runs:
-        if isinstance(spec := run.get("tokenizer"), str):
-            run["tokenizer"] = tokenizer_beside(folder, spec)
+    runs = [run_beside(folder, run) for run in runs]
     return Experiment(**contents, runs=runs, where=str(file))
 
 
@@ -83,13 +82,27 @@ def is_there(path: Path) -> bool:
         return False
 
 
+def run_beside(folder: Path, run: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A run whose tokenizer is seen from the current folder; it is called as it was written, wherever that is."""
+    spec = run.get("tokenizer")
+    if not isinstance(spec, str) or not spec:
+        return run
+    name = name_and_place(spec)[0] or spec
+    return {"name": name, **run, "tokenizer": tokenizer_beside(folder, spec)}
+
+
 def tokenizer_beside(folder: Path, spec: str) -> str:
-    """A place of a tokenizer, also one that is said how to open; names such as tiktoken:o200k_base are no places."""
-    kind, colon, rest = spec.partition(":")
-    for before, place in (("", spec), (f"{kind}:", rest)):
-        if place and (before == "" or colon) and is_there(folder / place):
-            return f"{before}{folder / place}"
-    return spec
+    """The place of a tokenizer: NAME=, sentencepiece: and @PATTERN stay; tiktoken:o200k_base is no place."""
+    if is_there(folder / spec):
+        return str(folder / spec)
+    name, place = name_and_place(spec)
+    before, after = f"{name}=" if name else "", ""
+    if place.startswith(SENTENCEPIECE):
+        before, place = f"{before}{SENTENCEPIECE}", place.removeprefix(SENTENCEPIECE)
+    if not is_there(folder / place) and "@" in place:
+        place, at, pattern = place.partition("@")
+        after = f"{at}{pattern}"
+    return f"{before}{folder / place}{after}" if place and is_there(folder / place) else spec
 
 
 def as_toml(experiment: Experiment) -> str:
@@ -99,6 +112,7 @@ def as_toml(experiment: Experiment) -> str:
         "seed": experiment.seed,
         "train": [absolute(one) for one in as_list(experiment.train)],
         "dev": [absolute(one) for one in as_list(experiment.dev)] if experiment.dev else None,
+        "text_column": experiment.text_column,
         "chart": experiment.chart,
     }
     morph = experiment.evaluation.get("morph")
@@ -113,7 +127,7 @@ def as_toml(experiment: Experiment) -> str:
     }
     parts = [lines_of(top)]
     parts += [f"[{name}]\n{lines_of(table)}" for name, table in tables.items() if table]
-    parts += [f"[[run]]\n{lines_of(run)}" for run in experiment.runs]
+    parts += [f"[[run]]\n{lines_of(run_beside(Path.cwd(), run))}" for run in experiment.runs]
     return "\n".join(parts)
 
 

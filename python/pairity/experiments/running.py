@@ -12,19 +12,19 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from pairity.errors import quoted
+from pairity.errors import listed, quoted
 from pairity.experiments.corpus import Counted, count_all
 from pairity.experiments.experiment import Experiment
 from pairity.experiments.folder import EXPERIMENT, Folder, file_name
 from pairity.experiments.making import Made, make_all
-from pairity.experiments.pages import write_page
+from pairity.experiments.pages import remove_other_page, write_page
 from pairity.experiments.plan import Plan, plan
 from pairity.experiments.reading import as_toml, read
-from pairity.experiments.scoring import Scored, score_all
+from pairity.experiments.scoring import Scored, score_all, score_names
 from pairity.experiments.table import Row, rows_of, table_of
 from pairity.extras import load_extra
 from pairity.files.locks import locked
-from pairity.files.writing import write_file, write_files
+from pairity.files.writing import Content, write_files
 from pairity.progress import Listener, Progress
 
 
@@ -58,27 +58,31 @@ def run(
         experiment = read(experiment)
     for module in ("jinja2", "markupsafe", "vl_convert"):
         load_extra(module, "the page of an experiment")
-    folder = Folder(Path(out))
-    folder.check()
-    planned = plan(experiment)
-    check_places(planned)
+    folder, text = Folder(Path(out)), as_toml(experiment)
+    folder.check(text)
     with locked(folder.path), Progress(progress) as show:
-        folder.check()
+        folder.check(text)
+        planned = plan(experiment, show)
+        check_places(planned)
+        folder.claim()
         folder.tidy()
-        write_file(folder.path / EXPERIMENT, as_toml(experiment))
         corpora = list(dict.fromkeys(row.corpus for row in planned.rows if row.corpus))
         counted = count_all(corpora, planned.data, folder, threads, show)
         made = make_all(planned.rows, counted, folder, threads, show)
         scored = score_all(planned, made, folder, threads, show)
         rows = rows_of(scored, planned.data)
-        write_tables(folder, rows, counted)
+        # The file, the tables and the page tell of one experiment, also where a run is killed in between.
+        remove_other_page(folder, experiment, scored)
+        write_tables(folder, text, rows, counted)
         show.stage("writing the page", unit="pages")
         write_page(folder, experiment, scored, rows)
+        kept = [folder.tokenizer(row.name) for row in planned.rows]
+        kept += [folder.scores(name) for name in score_names(planned)]
     return Result(
         folder.path,
         rows,
         {one.path.name: one.given for one in counted},
-        planned.notes,
+        (*planned.notes, *notes_of(folder.gone(kept))),
         warnings_of(made, scored),
     )
 
@@ -87,14 +91,20 @@ def check_places(planned: Plan) -> None:
     """Names are free text, and folders are not: no two may end up in one."""
     for what, names in (
         ("[[run]]", [row.name for row in planned.rows if row.corpus]),
-        ("[judge]", list(planned.data.judged)),
+        ("[judge]", score_names(planned)),
     ):
         places = [file_name(name).casefold() for name in names]
         if alike := [name for name, place in zip(names, places, strict=True) if places.count(place) > 1]:
             planned.experiment.refuse(what, f"{quoted(alike)} would share a folder: give them other names.")
 
 
-def write_tables(folder: Folder, rows: list[Row], counted: list[Counted]) -> None:
+def notes_of(gone: list[str]) -> list[str]:
+    if not gone:
+        return []
+    return [f"no longer part of this experiment: {listed(gone)}; delete what you have no other use for"]
+
+
+def write_tables(folder: Folder, text: str, rows: list[Row], counted: list[Counted]) -> None:
     table = table_of(rows)
     gave = [
         {"counts": one.path.name, "languages": one.corpus.languages}
@@ -102,13 +112,15 @@ def write_tables(folder: Folder, rows: list[Row], counted: list[Counted]) -> Non
         for one in counted
         for code, sizes in one.given.items()
     ]
-    files = {
+    files: dict[Path, Content] = {
+        folder.path / EXPERIMENT: text,
         folder.path / "table.parquet": partial(pq.write_table, table),
         folder.path / "table.csv": partial(pyarrow.csv.write_csv, table),
     }
     if gave:
         files[folder.path / "text.csv"] = partial(pyarrow.csv.write_csv, pa.Table.from_pylist(gave))
     write_files(files)
+    folder.finish(folder.path / EXPERIMENT, EXPERIMENT)
 
 
 def warnings_of(made: list[Made], scored: list[Scored]) -> tuple[str, ...]:

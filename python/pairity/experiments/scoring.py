@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from pairity.experiments.combinations import EXISTING
-from pairity.experiments.data import Lines, lines_digest
+from pairity.experiments.data import Lines, files_digest, lines_digest
 from pairity.experiments.folder import Folder, key_of
 from pairity.experiments.making import Made
 from pairity.experiments.plan import Plan
@@ -36,14 +37,17 @@ def score_all(
     plan: Plan, made: Sequence[Made], folder: Folder, threads: int | None, show: Progress
 ) -> list[Scored]:
     """The first text first; for each, one set of languages after the other."""
+    evaluation = dict(plan.experiment.evaluation)
+    if evaluation.get("morph") is not None:
+        evaluation["morph"] = files_digest(Path(evaluation["morph"]))
     tasks = []
+    names = iter(score_names(plan))
     for text in plan.data.judged:
         for name, codes in plan.sets().items():
             rows = [one for one in made if one.row.corpus is None or one.row.corpus.languages == name]
             lines = plan.judged(text, codes)
-            recipe = recipe_of(plan, rows, lines)
-            place = folder.scores(text if len(plan.sets()) == 1 else f"{text}, {name}")
-            tasks.append((text, name, rows, lines, place, key_of(recipe)))
+            recipe = recipe_of(evaluation, rows, lines)
+            tasks.append((text, name, rows, lines, folder.scores(next(names)), key_of(recipe)))
     left = [task for task in tasks if folder.finished(task[4] / OF_THE_FOLDER[0], task[5]) is None]
     total = sum(len(rows) * len(lines) for _, _, rows, lines, _, _ in left)
     done = 0
@@ -65,11 +69,17 @@ def score_all(
     return found
 
 
-def recipe_of(plan: Plan, rows: Sequence[Made], lines: Lines) -> dict[str, Any]:
+def score_names(plan: Plan) -> list[str]:
+    """What the scores are called: after the text, and after the set of languages where there are several."""
+    sets = plan.sets()
+    return [text if len(sets) == 1 else f"{text}, {name}" for text in plan.data.judged for name in sets]
+
+
+def recipe_of(evaluation: Mapping[str, Any], rows: Sequence[Made], lines: Lines) -> dict[str, Any]:
     return {
         "rows": [[one.row.name, one.row.family, one.key] for one in rows],
         "text": lines_digest(lines),
-        "evaluation": dict(plan.experiment.evaluation),
+        "evaluation": evaluation,
         "versions": package_versions(),
     }
 

@@ -80,7 +80,7 @@ class Row:
     """Judged on the text that steered it."""
     train_bytes: int | None
     seconds: float | None
-    """What training took, or cutting."""
+    """What this run spent on training, or cutting: less than a whole training where one was resumed or shared."""
     cut_from: str | None
     train_sha256: str | None
     dev_sha256: str | None

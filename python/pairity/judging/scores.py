@@ -293,6 +293,10 @@ class Scores:
                 of_type(list, languages, f"the leaks of {name!r}")
             meta = of_type(dict, content["meta"], "the settings")
             of_type(list, meta.get("warnings", []), "the warnings")
+            for what, kind in (("failures", str), ("losses", int)):
+                for name, told in of_type(dict, meta.get(what, {}), f"the {what}").items():
+                    for code, value in of_type(dict, told, f"the {what} of {name!r}").items():
+                        of_type(kind, value, f"the {what} of {name!r} in {code!r}")
             return cls(tables[0], tables[1], tables[2], lengths, leaks, meta)
         except PairityError:
             raise

@@ -40,7 +40,9 @@ class Draw:
     """"natural": all; "balanced": as many bytes of each language as the smallest has; a number: so many bytes of each
     (or all, where it has fewer); "temperature": see `temperature`."""
     temperature: float | None = None
-    """A language's share of all words is as words ** (1 / temperature) now; as much in all as leaves none wanting."""
+    """Each language in proportion to words ** (1 / temperature), and as much in all as every language has the text for.
+
+    Words lie between spaces and punctuation: a language written without spaces has few, and so caps all others."""
     seed: int = 0
 
     def __post_init__(self) -> None:
