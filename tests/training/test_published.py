@@ -124,9 +124,12 @@ def test_special_tokens_of_a_published_tokenizer_are_read_as_before(
     theirs = THEIRS[name](tmp_path)
     ours = Tokenizer.load(theirs.spec)
     longer = extended(theirs.spec, ours.vocab_size, shared)
-    text = "".join(f"{special} x" for special in list(ours.special_tokens)[:300])
+    # An id with two names (o200k_harmony has one) has the first alone in tokenizer.json, and a warning says so.
+    first = {token_id: special for special, token_id in reversed(ours.special_tokens.items())}
+    some = list(first.values())[:300]
+    text = "".join(f"{special} x" for special in some)
     ids = ours.encode(text, allowed_special="all")
-    assert set(ids) >= {ours.id_of(special) for special in list(ours.special_tokens)[:300]}
+    assert set(ids) >= {ours.id_of(special) for special in some}
     assert longer.encode(text, allowed_special="all") == ids
     found = readers(longer, tmp_path)
     assert found["Hugging Face"][0].encode(text, add_special_tokens=False).ids == ids
