@@ -90,7 +90,7 @@ test-wheel: wheel .venv/.dev ## Install sdist and wheel into empty environments 
 	$(BIN)/pytest -m wheel tests/packaging
 
 # On other text: make results ARGS='--train ... --dev ... --judge devtest=... ui=...' (see docs/studies.py).
-results: .venv/.dev ## Run the studies of experiments/ again, in under an hour; QUICK=1: in small, in a minute
+results: .venv/.dev ## Run the studies of experiments/ again, going on where they were; QUICK=1: in small
 	$(BIN)/python docs/studies.py --run $(if $(QUICK),results-quick --quick,results) $(ARGS)
 
 docs-numbers: .venv/.dev ## Fill the tables of README.md and docs/ from docs/results/

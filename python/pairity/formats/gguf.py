@@ -55,7 +55,7 @@ def with_ends(model: BpeModel) -> Roles:
 
     llama.cpp can put one token before a text and one after it, and these are its BOS and EOS tokens. Each end is for
     itself: where BOS is one token and the post-processor puts another, or several, that end gets none, since prompts
-    and chats rely on the roles. llama.cpp's own converter of Hugging Face's files does the same.
+    and chats rely on the roles.
     """
     roles = model.roles
     before, after = around(model.wrapping.post_processor)

@@ -27,7 +27,7 @@ from pairity.reporting.numbers import short_size, write, write_interval
 from pairity.reporting.pictures import export_figures, for_page
 from pairity.reporting.race import Race, races_of
 from pairity.reporting.scoreboard import about_sizes, rivals, scoreboard, size_for_all
-from pairity.reporting.sections import Section
+from pairity.reporting.sections import Section, rendered
 from pairity.reporting.sentences import read_sentences, viewer
 from pairity.reporting.sizes import size_figures
 from pairity.reporting.summary import difference_rows, summary, warnings_besides
@@ -91,7 +91,6 @@ def render(
     sections: Sequence[Section] = (),
 ) -> str:
     """The page as text."""
-    jinja2 = load_extra("jinja2", "a report")
     cells = Cells(scores.at_largest_size())
     look = Look(cells.tokenizers, cells.baseline, cells.sizes)
     races = races_of(tokenizers)
@@ -108,53 +107,48 @@ def render(
     reference = scores.meta.get("reference")
     files = resources.files("pairity.reporting")
     scripts = [files.joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS]
-    environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
-    )
-    template = environment.from_string(files.joinpath("page.html.j2").read_text(encoding="utf-8"))
     safe = load_extra("markupsafe", "a report").Markup
-    return str(
-        template.render(
-            title=title,
-            date=date,
-            cells=cells,
-            board=board,
-            about_sizes=about_sizes(board),
-            size_for_all=size_for_all(board),
-            best=rivals(board, cells.baseline)[-1],
-            verdicts=summary(cells),
-            warnings=warnings_besides(cells),
-            reference=facts(reference).name if reference else "the reference language",
-            main_rows=global_rows(cells, [name for name in MAIN_METRICS if name in cells.global_metrics]),
-            all_rows=global_rows(cells, cells.global_metrics),
-            differences=difference_rows(cells),
-            language_metric=next((name for name in LANGUAGE_METRICS if name in cells.language_metrics), None),
-            language_metrics=[name for name in LANGUAGE_METRICS if name in cells.language_metrics],
-            groups=group_tables(cells.scores, cells),
-            look=look,
-            figures={figure.name: figure for figure in drawn if not figure.of},
-            draw=lambda figure: safe("\n".join(for_page(figure, look))),
-            races={name: [figure for figure in drawn if figure.of == name] for name in races},
-            first_race=next((name for name, one in races.items() if any(one.services.values())), None),
-            of_baseline=OF_BASELINE,
-            sections=[(section, safe(section.html)) for section in sections],
-            raced={
-                name: sorted(((code, facts(code).name) for code in one.languages), key=lambda two: two[1])
-                for name, one in races.items()
-            },
-            race_notes={name: race_note(one) for name, one in races.items()},
-            viewer=cut,
-            metrics=METRICS,
-            short_title=short_title,
-            short_size=short_size,
-            digests=scores.meta.get("languages", {}),
-            versions=scores.meta.get("versions", {}),
-            made_with=own_version(),
-            style=safe(files.joinpath("page.css").read_text(encoding="utf-8")),
-            scripts=[safe(script) for script in scripts],
-            policy=policy(scripts),
-            data=safe(embedded(script_data(cells, look, drawn, cut))),
-        )
+    return rendered(
+        "page.html.j2",
+        title=title,
+        date=date,
+        cells=cells,
+        board=board,
+        about_sizes=about_sizes(board),
+        size_for_all=size_for_all(board),
+        best=rivals(board, cells.baseline)[-1],
+        verdicts=summary(cells),
+        warnings=warnings_besides(cells),
+        reference=facts(reference).name if reference else "the reference language",
+        main_rows=global_rows(cells, [name for name in MAIN_METRICS if name in cells.global_metrics]),
+        all_rows=global_rows(cells, cells.global_metrics),
+        differences=difference_rows(cells),
+        language_metric=next((name for name in LANGUAGE_METRICS if name in cells.language_metrics), None),
+        language_metrics=[name for name in LANGUAGE_METRICS if name in cells.language_metrics],
+        groups=group_tables(cells.scores, cells),
+        look=look,
+        figures={figure.name: figure for figure in drawn if not figure.of},
+        draw=lambda figure: safe("\n".join(for_page(figure, look))),
+        races={name: [figure for figure in drawn if figure.of == name] for name in races},
+        first_race=next((name for name, one in races.items() if any(one.services.values())), None),
+        of_baseline=OF_BASELINE,
+        sections=[(section, safe(section.html)) for section in sections],
+        raced={
+            name: sorted(((code, facts(code).name) for code in one.languages), key=lambda two: two[1])
+            for name, one in races.items()
+        },
+        race_notes={name: race_note(one) for name, one in races.items()},
+        viewer=cut,
+        metrics=METRICS,
+        short_title=short_title,
+        short_size=short_size,
+        digests=scores.meta.get("languages", {}),
+        versions=scores.meta.get("versions", {}),
+        made_with=own_version(),
+        style=safe(files.joinpath("page.css").read_text(encoding="utf-8")),
+        scripts=[safe(script) for script in scripts],
+        policy=policy(scripts),
+        data=safe(embedded(script_data(cells, look, drawn, cut))),
     )
 
 
