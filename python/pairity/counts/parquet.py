@@ -1,21 +1,32 @@
 """The counts file: one Parquet file with the columns language, pretoken, count.
 
-Its metadata say how the text was cut, what split it is, and how large each language's text was.
+Its metadata say how the text was cut, what split it is, how large each language's text was, and what the rows of
+every row group digest to. They are written last, so the rows may be written while they are still being made.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pairity.counts.tables import from_table, rows_by_language
-from pairity.counts.values import MAX_COUNT, Array, LanguageCounts, Split, check_split, refuse_sum
+from pairity.counts.values import (
+    MAX_COUNT,
+    Array,
+    LanguageCounts,
+    Split,
+    check_split,
+    refuse_sum,
+    text_buffers,
+)
 from pairity.errors import PairityError
 from pairity.files.digests import digest_of
 from pairity.files.writing import write_file
@@ -53,26 +64,29 @@ def check_name(path: Path) -> None:
 
 def write(path: Path, stored: Stored) -> None:
     """Write one file; it appears under its name only when it is whole."""
-    schema = SCHEMA.with_metadata({METADATA_KEY: json.dumps(metadata_of(stored))})
 
     def fill(file: BinaryIO) -> None:
+        groups = []
         with pq.ParquetWriter(
             file,
-            schema,
+            SCHEMA,
             compression="zstd",
             use_dictionary=["language", "count"],
             # Sorted neighbours share their beginnings, which this encoding writes only once.
             column_encoding={"pretoken": "DELTA_BYTE_ARRAY"},
             write_page_checksum=True,
+            store_schema=False,  # else readers take the metadata of the schema, which is written first
         ) as writer:
             for language, counts in stored.languages.items():
-                for table in row_groups(language, counts, schema):
+                for table in row_groups(language, counts):
                     writer.write_table(table)
+                    groups.append({"rows": table.num_rows, "digest": digest_of_rows(table)})
+            writer.add_key_value_metadata({METADATA_KEY: json.dumps(metadata_of(stored, groups))})
 
     write_file(path, fill)
 
 
-def metadata_of(stored: Stored) -> dict[str, Any]:
+def metadata_of(stored: Stored, groups: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     cut = stored.pretokenization
     metadata = {
         "format": FORMAT,
@@ -94,11 +108,25 @@ def metadata_of(stored: Stored) -> dict[str, Any]:
             }
             for language, counts in stored.languages.items()
         },
+        "row_groups": list(groups),
     }
-    return metadata | {"digest": digest_of(metadata)}  # the rows have checksums of their own
+    return metadata | {"digest": digest_of(metadata)}
 
 
-def row_groups(language: str, counts: LanguageCounts, schema: Any) -> Iterator[Any]:
+def digest_of_rows(table: Any) -> str:
+    """SHA-256 of rows, equal for equal rows. Parquet's own checksums can be switched off by one flipped bit."""
+    sha = hashlib.sha256(
+        f"{table.num_rows} rows of {pc.unique(table.column('language')).to_pylist()}\n".encode()
+    )
+    data, offsets_buffer = text_buffers(table.column("pretoken").cast(pa.large_binary()).combine_chunks())
+    offsets = np.frombuffer(offsets_buffer, np.int64)
+    sha.update(np.diff(offsets).astype("<i8", copy=False).data)
+    sha.update(memoryview(data)[offsets[0] : offsets[-1]])
+    sha.update(table.column("count").to_numpy().astype("<i8", copy=False).data)
+    return sha.hexdigest()
+
+
+def row_groups(language: str, counts: LanguageCounts) -> Iterator[Any]:
     """The rows of one language, a row group at a time."""
     offsets = np.frombuffer(counts.buffers()[1], np.int64)
     start = 0
@@ -113,7 +141,7 @@ def row_groups(language: str, counts: LanguageCounts, schema: Any) -> Iterator[A
             counts.pretokens.slice(start, stop - start).cast(pa.binary()),
             pa.array(numbers.astype(np.int64)),
         ]
-        yield pa.table(columns, schema=schema)
+        yield pa.table(columns, schema=SCHEMA)
         start = stop
 
 
@@ -121,7 +149,7 @@ def read(path: Path, stated: Pretokenization | None, split: Split | None) -> Sto
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
             table = file.read(columns=list(COUNTS_COLUMNS))
-            stored = (file.schema_arrow.metadata or {}).get(METADATA_KEY)
+            stored = (file.metadata.metadata or {}).get(METADATA_KEY)
     except PARQUET_DAMAGE as error:
         refuse_broken(path, "Parquet", error)
     if stored is None:
@@ -148,12 +176,25 @@ def read(path: Path, stated: Pretokenization | None, split: Split | None) -> Sto
         languages = with_sizes(rows_by_language(table, str(path)), metadata["languages"], path)
         if metadata.get("digest", digest_of(metadata)) != digest_of(metadata):
             raise ValueError("it does not match its digest")
+        if "row_groups" in metadata:  # an older pairity wrote no digests
+            check_rows(path, table, metadata["row_groups"])
     except PairityError:
         raise
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         raise PairityError(f"{path}: its metadata is broken ({error!r}). Count again.") from error
     check_same(str(path), made_with, stated or made_with, stored_split, split or stored_split)
     return Stored(languages, made_with, stored_split)
+
+
+def check_rows(path: Path, table: Any, groups: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse rows that are not those that were written."""
+    start = 0
+    for group in groups:
+        if digest_of_rows(table.slice(start, group["rows"])) != group["digest"]:
+            break
+        start += group["rows"]
+    if start != table.num_rows:
+        raise PairityError(f"{path} is damaged: its rows do not match their digests. Count again.")
 
 
 def with_sizes(
