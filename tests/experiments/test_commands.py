@@ -113,8 +113,8 @@ def test_several_sets_of_languages_are_told_apart(project: Path) -> None:
     ("words", "match"),
     [
         (["--window", "wide"], "error: --window has 'wide': give numbers, such as --window 100,200."),
-        (["--method", "parrity"], "error: sweep, [grid]: method is 'parrity': Did you mean 'parity'?"),
-        (["--alpha", "3"], "error: sweep, [grid]: 'alpha' does nothing here, since there is no window"),
+        (["--method", "parrity"], "error: sweep: method is 'parrity': Did you mean 'parity'?"),
+        (["--alpha", "3"], "error: sweep: 'alpha' does nothing here, since there is no window"),
     ],
 )
 def test_a_mistake_on_the_command_line_is_one_sentence(project: Path, words: list[str], match: str) -> None:

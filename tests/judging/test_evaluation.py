@@ -339,8 +339,9 @@ def test_text_digest_is_plain_sha256_of_the_joined_lines() -> None:
 def test_progress_is_reported() -> None:
     seen: list[tuple[str, int, int]] = []
     scores_of(progress=lambda text, done, steps: seen.append((text, done, steps)))
-    assert seen[0] == ("three: eng_Latn", 0, 6)
-    assert seen[-1] == ("resampling", 6, 6)
+    assert seen[0] == ("three: eng_Latn", 0, 12)
+    assert [done for _, done, _ in seen] == [0, 1, 2, 3, 4, 5, 6, 9]
+    assert seen[-2][0] == "three: resampling"
 
 
 def test_lines_are_drawn_once_for_all_languages_and_tokenizers(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -114,6 +114,7 @@ def sweep_command(
         text_column=text_column,
         chart=most if len(given[most]) > 1 else None,
         where="sweep",
+        from_options=True,
     )
     carry_out(experiment, output, threads)
 

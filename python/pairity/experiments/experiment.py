@@ -99,6 +99,8 @@ class Experiment:
     """The setting that Gini and tokens per line are drawn against."""
     where: str = field(default="the experiment", compare=False)
     """How errors call it."""
+    from_options: bool = field(default=False, compare=False)
+    """Its settings are options of a command, so that errors name no place in a file."""
 
     def __post_init__(self) -> None:
         for place, value in (
@@ -200,8 +202,8 @@ class Experiment:
             if key in KINDS and key != "method" and not any(key in METHODS[one] for one in methods):
                 self.refuse(place, f"method {' and '.join(methods)} has no use for {key!r}: leave it out.")
 
-    def refuse(self, place: str, what: str) -> NoReturn:
-        raise PairityError(f"{self.where}, {place}: {what}")
+    def refuse(self, place: str, what: str, because: Exception | None = None) -> NoReturn:
+        raise PairityError(f"{self.where}{'' if self.from_options else f', {place}'}: {what}") from because
 
 
 def name_and_place(tokenizer: str) -> tuple[str, str]:

@@ -162,7 +162,7 @@ def placed(experiment: Experiment, one: Combination) -> Iterator[None]:
         said = OPTIONS.sub("", str(error))
         key = next((key for begin, key in SAID.items() if said.startswith(begin)), said.split(" ")[0])
         shared = key in experiment.grid and key not in one.own
-        raise PairityError(f"{experiment.where}, {'[grid]' if shared else one.place}: {said}") from error
+        experiment.refuse("[grid]" if shared else one.place, said, error)
 
 
 def listing_of(experiment: Experiment, name: str) -> str | Sequence[str]:

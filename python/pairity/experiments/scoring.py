@@ -13,7 +13,7 @@ from pairity.experiments.data import Lines, files_digest, lines_digest
 from pairity.experiments.folder import Folder, key_of
 from pairity.experiments.making import Made
 from pairity.experiments.plan import Plan
-from pairity.judging.evaluation import LeakWarning, evaluate, package_versions
+from pairity.judging.evaluation import LeakWarning, evaluate, package_versions, steps_of
 from pairity.judging.opening import open_tokenizer
 from pairity.judging.protocol import TokenizerLike
 from pairity.judging.scores import OF_THE_FOLDER, Scores
@@ -49,7 +49,7 @@ def score_all(
             recipe = recipe_of(evaluation, rows, lines)
             tasks.append((text, name, rows, lines, folder.scores(next(names)), key_of(recipe)))
     left = [task for task in tasks if folder.finished(task[4] / OF_THE_FOLDER[0], task[5]) is None]
-    total = sum(len(rows) * len(lines) for _, _, rows, lines, _, _ in left)
+    total = sum(steps_of(rows, lines) for _, _, rows, lines, _, _ in left)
     done = 0
     found = []
     opened: dict[str, TokenizerLike] = {}
@@ -60,7 +60,7 @@ def score_all(
             for one in rows:
                 opened.setdefault(one.row.name, opened_of(one, folder, threads))
             scores = score(plan, rows, opened, lines, threads, lambda what, at, _: show.at(done + at, what))  # noqa: B023
-            done += len(rows) * len(lines)
+            done += steps_of(rows, lines)
             scores.save(place)
             folder.finish(manifest, key)
         else:

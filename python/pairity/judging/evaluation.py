@@ -9,7 +9,7 @@ The steps: read the text, encode it with every tokenizer (measurement.py), fill 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -108,12 +108,11 @@ def evaluate(
     each = list(judged.values())
     for said in loss_warnings(each, sized):
         warnings.warn(said, LossWarning, stacklevel=2)
-    steps = len(opened) * len(texts)
 
     def told() -> Iterator[Judged]:
-        for one in each:
+        for number, one in enumerate(each, len(each)):
             if progress is not None:
-                progress("resampling", steps, steps)
+                progress(f"{one.name}: resampling", number * len(texts), steps_of(opened, texts))
             yield one
 
     return Scores(
@@ -151,6 +150,11 @@ def evaluate(
             "warnings": [*collected_warnings(each, sized, texts, reference), *sized.notes],
         },
     )
+
+
+def steps_of(tokenizers: Collection[Any], texts: Collection[Any]) -> int:
+    """The steps that `progress` hears of: every text is encoded, and then resampled."""
+    return 2 * len(tokenizers) * len(texts)
 
 
 def chosen_metrics(names: Sequence[str] | None) -> set[str]:
@@ -198,7 +202,7 @@ def encode_all(
     places = [(name, code) for name in opened for code in texts]
     for done, (name, code) in enumerate(places):
         if progress is not None:
-            progress(f"{name}: {code}", done, len(places))
+            progress(f"{name}: {code}", done, steps_of(opened, texts))
         encoded[name][code] = encode(opened[name], texts[code], families)
     return encoded
 
