@@ -135,7 +135,8 @@ class Draw:
         if self.takes_all:
             return {}
         first = ("sample", "balance", "temperature", "seed")
-        return {name: value for name, value in asdict(self).items() if name in first or value}
+        settings = asdict(self) | {"max_bytes": self.limits}
+        return {name: value for name, value in settings.items() if name in first or value}
 
     def check_languages(self, languages: Iterable[str]) -> None:
         """Refuse weights and limits of languages that are not there."""
