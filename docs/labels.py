@@ -79,14 +79,13 @@ def measure(texts: dict[str, list[str]]) -> tuple[list[list[Any]], list[list[Any
 
 def worst_of(labels: dict[str, list[Label]]) -> list[list[Any]]:
     """The languages that are found least often, and what they are called instead."""
-    rows = []
+    rows: list[list[Any]] = []
     for code, lines in labels.items():
         found = Counter(called(label, CONFIDENCE) for label in lines)
-        instead = [
-            f"{name} {number / len(lines):.0%}" for name, number in found.most_common(4) if name != code
-        ]
+        others = {name: number / len(lines) for name, number in found.most_common(4) if name != code}
+        instead = [f"{name} {share:.0%}" for name, share in others.items() if share >= 0.005]
         rows.append([code, language(code).name, found[code] / len(lines), ", ".join(instead[:3])])
-    return sorted(rows, key=lambda row: row[2])[:WORST]
+    return sorted(rows, key=lambda row: float(row[2]))[:WORST]
 
 
 def main() -> None:

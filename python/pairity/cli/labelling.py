@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from pairity.cli.options import command, config, output, values_in
+from pairity.cli.outputs import output_folder
 from pairity.cli.printing import print_table, print_written
 from pairity.labelling.identifying import CONFIDENCE, IDENTIFIERS, UNSURE
 from pairity.labelling.labelling import check_new, label
@@ -71,7 +72,7 @@ def label_command(
     LANG.jsonl.gz; every one of them goes somewhere.
     """
     check_new(output)
-    with Progress() as show:
+    with output_folder(output, (), what="labelled text", force=False), Progress() as show:
         show.stage("labelling", unit="B")
         found = label(
             list(sources),
@@ -86,8 +87,13 @@ def label_command(
         )
     total = sum(one.bytes for one in found.values()) or 1
     rows = [
-        [code, facts(code).name, f"{one.lines:,}", f"{one.bytes:,}", f"{one.bytes / total:.1%}"]
+        [code, name_of(code), f"{one.lines:,}", f"{one.bytes:,}", f"{one.bytes / total:.1%}"]
         for code, one in found.items()
     ]
     print_table(["language", "name", "lines", "bytes", "share"], rows, numbers=range(2, 5))
     print_written(f"{output}/", then=f"next: pairity count {output}/ -o counts.parquet")
+
+
+def name_of(code: str) -> str:
+    """A language that is not determined has none."""
+    return "" if facts(code).name == code else facts(code).name

@@ -176,6 +176,8 @@ def read(path: Path, stated: Pretokenization | None, split: Split | None) -> Sto
             raise ValueError("the hash is not that of the pattern")
         stored_split = check_split(metadata["split"])
         drawn = Selection.read(metadata["drawn"]) if "drawn" in metadata else None
+        if drawn and set(drawn.given) != set(metadata["languages"]):
+            raise ValueError("what was drawn is of other languages")
         languages = with_sizes(rows_by_language(table, str(path)), metadata["languages"], path)
         if metadata.get("digest", digest_of(metadata)) != digest_of(metadata):
             raise ValueError("it does not match its digest")
