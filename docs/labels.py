@@ -17,10 +17,12 @@ from typing import Any
 
 from pairity.extras import load_extra
 from pairity.labelling.codes import code_of, only_language_in
-from pairity.labelling.identifying import CONFIDENCE, UNSURE, Label, labeller
+from pairity.labelling.identifying import Label, labeller
 from pairity.languages import language, script_of
 from pairity.text.reading import read_texts
 
+CONFIDENCE, UNSURE = 0.6, "und"
+"""What `label` takes unless told otherwise."""
 RESULTS = Path(__file__).parent / "results"
 FLOORS = {"cld2": (0.0, CONFIDENCE, 0.9), "script": (CONFIDENCE,)}
 WORST = 12

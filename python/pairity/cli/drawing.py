@@ -99,7 +99,7 @@ def drawing(function: Function) -> Function:
     return made
 
 
-def parse_weights(words: Sequence[str]) -> dict[str, float]:
+def parse_weights(words: Sequence[str]) -> dict[str, float] | None:
     """["eng_Latn=0.3"] -> {"eng_Latn": 0.3}"""
     found: dict[str, float] = {}
     for word in words:
@@ -113,7 +113,7 @@ def parse_weights(words: Sequence[str]) -> dict[str, float]:
         if language in found:
             raise PairityError(f"--weight is given twice for {language!r}: leave one out.")
         found[language] = number
-    return found
+    return found or None
 
 
 def parse_limits(words: Sequence[str]) -> dict[str, int | str] | None:

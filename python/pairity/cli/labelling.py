@@ -8,7 +8,7 @@ import click
 from pairity.cli.options import command, config, output, values_in
 from pairity.cli.outputs import output_folder
 from pairity.cli.printing import print_table, print_written
-from pairity.labelling.identifying import CONFIDENCE, IDENTIFIERS, UNSURE
+from pairity.labelling.identifying import IDENTIFIERS
 from pairity.labelling.labelling import check_new, label
 from pairity.languages import language as facts
 from pairity.progress import Progress
@@ -35,14 +35,14 @@ from pairity.progress import Progress
 @click.option(
     "--confidence",
     type=float,
-    default=CONFIDENCE,
+    default=0.6,
     show_default=True,
     metavar="SHARE",
     help="A text is in a language if at least this share of it is.",
 )
 @click.option(
     "--unsure",
-    default=UNSURE,
+    default="und",
     show_default=True,
     metavar="CODE",
     help="What other text is called, with its script: und_Latn.",

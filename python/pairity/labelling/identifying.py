@@ -16,9 +16,6 @@ from pairity.errors import PairityError
 from pairity.extras import load_extra
 from pairity.labelling.codes import code_of, only_language_in
 
-CONFIDENCE = 0.6
-UNSURE = "und"
-"""The code of ISO 639 for what is not determined."""
 SHARED = "Zyyy"
 """The code of ISO 15924 for what all scripts share: digits, punctuation, emoji."""
 
@@ -34,9 +31,7 @@ Identifier = Callable[[str, str, float], tuple[str | None, float]]
 """(text, its script, the share of that) -> the language, or None where it cannot tell, and the confidence"""
 
 
-def identify(
-    text: str, *, identifier: str = "cld2", confidence: float = CONFIDENCE, unsure: str = UNSURE
-) -> Label:
+def identify(text: str, *, identifier: str = "cld2", confidence: float = 0.6, unsure: str = "und") -> Label:
     """The language of a text. Below `confidence` it is `unsure`, with the script of the text: und_Latn."""
     return labeller(identifier, confidence, unsure)(text)
 

@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 from pairity.errors import PairityError
 from pairity.files.writing import new_folder
-from pairity.labelling.identifying import CONFIDENCE, UNSURE, labeller
+from pairity.labelling.identifying import labeller
 from pairity.text.blocks import Block, file_blocks, parse
 from pairity.text.columns import check_errors
 from pairity.text.inputs import TextFile
@@ -54,8 +54,8 @@ def label(
     output: str | os.PathLike[str],
     *,
     identifier: str = "cld2",
-    confidence: float = CONFIDENCE,
-    unsure: str = UNSURE,
+    confidence: float = 0.6,
+    unsure: str = "und",
     text_column: str = "text",
     errors: Literal["strict", "replace"] = "strict",
     threads: int | None = None,

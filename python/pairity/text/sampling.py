@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -46,9 +46,9 @@ class Draw:
     """The size that "balanced" makes equal (else bytes) and that `temperature` goes by (else words).
 
     Words lie between spaces and punctuation: a language written without spaces has few, and so caps all others."""
-    weights: Mapping[str, float] = field(default_factory=dict, hash=False)
+    weights: Mapping[str, float] | None = None
     """{language: how many times as much it gives, compared with the others}; 1 for those not named."""
-    max_bytes: int | str | Mapping[str, int | str] | None = field(default=None, hash=False)
+    max_bytes: int | str | Mapping[str, int | str] | None = None
     """How much text a language has at most, as if there were no more: for each, or {language: size}, where "*" stands
     for all that are not named."""
     budget: int | str | None = None
@@ -73,7 +73,7 @@ class Draw:
             raise PairityError(
                 f"by is {self.by!r}, but languages are neither balanced nor drawn by a temperature: leave it out."
             )
-        for language, weight in self.weights.items():
+        for language, weight in (self.weights or {}).items():
             if not (is_number(weight) and math.isfinite(weight) and weight > 0):
                 raise PairityError(
                     f"weight is {weight!r} for {language!r}: give a number above 0, such as 0.5. To leave a language "
@@ -141,7 +141,7 @@ class Draw:
     def check_languages(self, languages: Iterable[str]) -> None:
         """Refuse weights and limits of languages that are not there."""
         there = list(languages)
-        for option, named in (("weight", self.weights), ("max_bytes", self.limits)):
+        for option, named in (("weight", self.weights or {}), ("max_bytes", self.limits)):
             for language in named:
                 if language not in there and language != EVERY_OTHER:
                     near = meant(language, there)
@@ -186,7 +186,7 @@ def targets(wanted: Draw, found: Mapping[str, Amount]) -> dict[str, int]:
 
 def share(wanted: Draw, language: str, amount: Amount) -> Fraction:
     """The part of its text that a language gives, compared with that of the others."""
-    weight = Fraction(wanted.weights.get(language, 1))
+    weight = Fraction((wanted.weights or {}).get(language, 1))
     size = max(amount.of(wanted.goes_by), 1)
     if wanted.balance == "balanced":
         return weight / size
