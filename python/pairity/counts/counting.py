@@ -48,14 +48,16 @@ def count(
     bytes that are not UTF-8 as U+FFFD and counts them in `replaced`. With `languages` only these are counted:
     others found in a folder end up in `left_out`, others named one by one are an error.
     `progress(done, total, what)` gets bytes of the files as they are on disk, and the language at work.
-    `choose` names the languages to count, or a set of them ("paper-30"), all of which must be there. `draw` says how
-    much of the text of each is taken: `Draw(balance="temperature", temperature=3.3, budget="10GB")`.
+    `choose` names the languages to count, which must be there, or a set such as "paper-30", of which those that are
+    there are counted. `draw` says how much of each is: `Draw(balance="temperature", temperature=3.3, budget="10GB")`.
     """
     check_split(split)
     check_errors(errors)
     cut = Pretokenization.of(pretokenizer, digits, normalize)
     wanted = None if languages is None else list(languages)
     found = resolve(sources, wanted)
+    if draw is not None and not draw.takes_all:
+        drawing.check_sources(found)
     texts = {part.language: part for part in found.inputs if isinstance(part, TextInput)}
     given: list[Counts] = []
     origins: list[str] = []
@@ -85,14 +87,8 @@ def count(
     inputs = [part for language, part in texts.items() if language not in unwanted]
     chosen_lines = None
     if draw is not None and not draw.takes_all:
-        counted = [part for part in found.inputs if isinstance(part, CountsInput)]
-        chosen_lines = drawing.draw(
-            Resolved((*counted, *inputs), (), ()),
-            draw,
-            text_column=text_column,
-            threads=threads,
-            progress=progress,
-        )
+        reads: dict[str, Any] = {"text_column": text_column, "threads": threads, "progress": progress}
+        chosen_lines = drawing.draw(Resolved(tuple(inputs), (), ()), draw, **reads)
         drawn = Selection((draw.describe(),), chosen_lines.given)
         notes += chosen_lines.notes
     made |= count_texts(inputs, cut, errors, text_column, threads, count_words, progress, chosen_lines)

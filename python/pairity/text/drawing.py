@@ -113,7 +113,7 @@ def draw(
 ) -> Drawn:
     """Read all text, and choose."""
     inputs = [part for part in sources.inputs if isinstance(part, TextInput)]
-    refuse_unreadable(sources)
+    check_sources(sources)
     wanted.check_languages(part.language for part in inputs)
 
     def look_at(parts: Sequence[TextInput], look: Callable[[str, Block], None], what: str) -> None:
@@ -160,8 +160,8 @@ def draw(
     return Drawn(wanted.seed, below, given, notes_on(wanted, given))
 
 
-def refuse_unreadable(sources: Resolved) -> None:
-    """Text is read several times here."""
+def check_sources(sources: Resolved) -> None:
+    """Refuse what no lines can be drawn from: counts, and text that can be read only once."""
     for part in sources.inputs:
         if not isinstance(part, TextInput):
             raise PairityError(
