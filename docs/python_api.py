@@ -26,11 +26,12 @@ PAGE = Path(__file__).parent / "reference" / "python.md"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 ORDER = (
-    "train", "Parity", "Classical", "Tokenizer", "Trace", "count", "Counts", "evaluate", "Scores", "report", "tax",
+    "train", "Parity", "Classical", "Tokenizer", "Trace", "count", "Draw", "Counts", "label", "identify", "evaluate",
+    "Scores", "report", "tax",
 )  # fmt: skip
 """The order of a first use; names that are not here follow."""
 
-SETTINGS = ("Parity", "Classical", "Roles", "Experiment")
+SETTINGS = ("Parity", "Classical", "Draw", "Roles", "Experiment")
 """Values whose fields are all that a user needs: their methods answer the engine."""
 
 INTRODUCTION = """\

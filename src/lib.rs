@@ -4,6 +4,8 @@
 //!
 //! | stage | module | in -> out |
 //! |---|---|---|
+//! | draw | [`places`] | lines -> where each stands in the order of a draw |
+//! | label | [`scripts`] | text -> its script |
 //! | cut | [`split`] | text -> pre-tokens |
 //! | count | [`counts`] | text -> distinct pre-tokens with their counts |
 //! | learn | [`train`] | counts of each language -> merges, one loop for every variant |
@@ -30,8 +32,10 @@ mod learner;
 mod log;
 mod memory;
 mod pair;
+pub mod places;
 pub mod queue;
 pub mod scale;
+pub mod scripts;
 mod shard;
 pub mod split;
 pub mod start;

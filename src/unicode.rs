@@ -48,7 +48,7 @@ const DEFINITIONS: [(u8, &str); 8] = [
     (WORD, r"\w"),
 ];
 
-const CODE_POINTS: usize = char::MAX as usize + 1;
+pub const CODE_POINTS: usize = char::MAX as usize + 1;
 
 /// Flags by code point. Flat on purpose: one load a character, and only the parts that a text uses are ever cached
 /// (1.1 MB in all, most of it zero and never touched).
@@ -98,7 +98,7 @@ impl Classes {
 }
 
 /// `\p{Lu}` -> the inclusive ranges of its characters.
-fn ranges(class: &str) -> Vec<(char, char)> {
+pub fn ranges(class: &str) -> Vec<(char, char)> {
     let parsed = regex_syntax::parse(class).expect("the classes above are valid");
     match parsed.into_kind() {
         HirKind::Class(Class::Unicode(class)) => {

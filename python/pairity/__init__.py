@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from pairity.judging.profile import inspect_language
     from pairity.judging.scores import Scores
     from pairity.judging.tax import tax
+    from pairity.labelling.identifying import identify
+    from pairity.labelling.labelling import label
     from pairity.reporting.page import report
+    from pairity.text.sampling import Draw
     from pairity.tokenizer.embedding import extend_embeddings, initial_rows
     from pairity.tokenizer.tokenizer import Tokenizer
     from pairity.training.policy import Classical, Parity
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
 HOMES = {
     "Classical": "training.policy",
     "Counts": "counts.counts",
+    "Draw": "text.sampling",
     "PairityError": "errors",
     "PairityWarning": "errors",
     "Parity": "training.policy",
@@ -46,8 +50,10 @@ HOMES = {
     "count": "counts.counting",
     "evaluate": "judging.evaluation",
     "extend_embeddings": "tokenizer.embedding",
+    "identify": "labelling.identifying",
     "initial_rows": "tokenizer.embedding",
     "inspect_language": "judging.profile",
+    "label": "labelling.labelling",
     "report": "reporting.page",
     "tax": "judging.tax",
     "train": "training.training",
@@ -58,6 +64,7 @@ time, and whoever trains or encodes does not wait for judging and reporting."""
 __all__ = [
     "Classical",
     "Counts",
+    "Draw",
     "PairityError",
     "PairityWarning",
     "Parity",
@@ -68,8 +75,10 @@ __all__ = [
     "count",
     "evaluate",
     "extend_embeddings",
+    "identify",
     "initial_rows",
     "inspect_language",
+    "label",
     "report",
     "tax",
     "train",

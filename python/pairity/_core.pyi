@@ -16,8 +16,12 @@ __all__ = [
     "NotUtf8Error",
     "Specials",
     "first_unmatched",
+    "keep_lines",
     "origins_by_rank",
+    "places_of_lines",
+    "places_of_texts",
     "pretokenize",
+    "script_of",
     "train",
 ]
 
@@ -60,6 +64,20 @@ class Counter:
         """Add what ``other`` has counted; it is finished then."""
     def finish(self) -> tuple[bytes, bytes, bytes, dict[str, int]]:
         """Sorted pre-tokens end to end, int64 offsets, uint64 counts; and the totals by name."""
+
+def places_of_lines(key: bytes, block: bytes, *, words: bool = False) -> tuple[bytes, bytes, bytes]:
+    """Of every line a hash of the key and the line, its bytes, and if asked for its words; uint64 each."""
+
+def places_of_texts(
+    key: bytes, data: Buffer, offsets: Buffer, *, words: bool = False
+) -> tuple[bytes, bytes, bytes]:
+    """The same of the texts ``data[offsets[i]:offsets[i + 1]]``, offsets in int64."""
+
+def keep_lines(block: bytes, keep: Buffer) -> bytes:
+    """Those lines, with their ends, whose byte in ``keep`` is not 0."""
+
+def script_of(text: str) -> tuple[str, float] | None:
+    """The ISO 15924 code of the script of most characters, and their share; None if no character has one."""
 
 def pretokenize(pattern: str | None, text: str, *, nfc: bool = False, strict: bool = False) -> list[str]:
     """The pre-tokens of a text. What the pattern does not match is a pre-token too, or if strict an error."""

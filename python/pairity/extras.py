@@ -9,6 +9,7 @@ EXTRA_OF = {
     "gguf": "gguf",
     "jinja2": "report",
     "markupsafe": "report",
+    "pycld2": "label",
     "sentencepiece": "peers",
     "tiktoken": "peers",
     "transformers": "peers",

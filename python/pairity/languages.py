@@ -13,10 +13,12 @@ from __future__ import annotations
 
 import csv
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
+
+from pairity.errors import PairityError, listed
 
 UNKNOWN = "unknown"
 
@@ -233,3 +235,36 @@ def codes_by_name() -> dict[str, str]:
 
 LANGUAGES_30: tuple[str, ...] = tuple(entry.code for entry in all_languages() if entry.in_30)
 LANGUAGES_60: tuple[str, ...] = tuple(entry.code for entry in all_languages() if entry.in_60)
+
+SETS: Mapping[str, tuple[str, ...]] = {"paper-30": LANGUAGES_30, "paper-60": LANGUAGES_60}
+"""Sets of languages by name; those that a text lacks are left out."""
+
+
+def chosen(names: Iterable[str], available: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Those of `available` that are named, by code or as part of a set, in their order; and what to say of it.
+
+    >>> chosen(["eng_Latn", "paper-30"], ["tam_Taml", "xyz_Latn", "eng_Latn"])[0]
+    ['tam_Taml', 'eng_Latn']
+    """
+    kept: set[str] = set()
+    notes = []
+    for name in names:
+        if name in SETS and name not in available:
+            there = [code for code in available if any(same_language(code, other) for other in SETS[name])]
+            if not there:
+                raise PairityError(
+                    f"the text has none of the languages of {name}: it has {listed(available)}."
+                )
+            lacking = [code for code in SETS[name] if not any(same_language(code, other) for other in there)]
+            notes += [f"{name} is used without {listed(lacking)}, which the text lacks"] if lacking else []
+            kept.update(there)
+        elif name in available:
+            kept.add(name)
+        else:
+            near = [*meant(name, available), *difflib.get_close_matches(name, SETS)]
+            hint = f" Did you mean {' or '.join(near)}?" if near else ""
+            raise PairityError(
+                f"the text has no language {name!r}.{hint} It has {listed(available)}; sets of languages are "
+                f"{', '.join(SETS)}."
+            )
+    return [code for code in available if code in kept], notes

@@ -193,7 +193,7 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// `\w+|[^\w\s]+`, the words of Hugging Face's `Whitespace` pre-tokenizer: `it's 5` -> 4 (`it`, `'`, `s`, `5`).
-fn count_words(text: &str, check_in: &mut CheckIn) -> Result<u64> {
+pub fn count_words(text: &str, check_in: &mut CheckIn) -> Result<u64> {
     let classes = classes();
     let kind = |character| classes.of(character) & (WORD | SPACE);
     let mut words = 0;

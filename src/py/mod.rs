@@ -1,6 +1,7 @@
 //! The door to Python: buffers in, buffers out. Nothing else in the core knows Python.
 
 mod counting;
+mod drawing;
 mod encoding;
 mod training;
 
@@ -28,6 +29,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("UNICODE_VERSION", UNICODE_VERSION)?;
     module.add("NotUtf8Error", module.py().get_type::<NotUtf8Error>())?;
     counting::register(module)?;
+    drawing::register(module)?;
     training::register(module)?;
     encoding::register(module)
 }

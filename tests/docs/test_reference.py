@@ -76,6 +76,9 @@ SOME_NAME = {
     "meta.losses.NAME": "LANG",
     "leaks": "NAME",
     "record.extension.costs": "LANG",
+    "record.draw.weights": "LANG",
+    "record.draw.max_bytes": "LANG",
+    "drawn.given": "LANG",
 }
 """Where the keys of an object are names that differ from run to run."""
 
@@ -140,11 +143,21 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.warns(pairity.PairityWarning, match="training stopped early"):
         longer = pairity.train(TEXT, dev=TEXT, continue_from=first, num_merges=500, progress=False)
     longer.save(folder / "longer")
-    pairity.train(TEXT, num_merges=5, method=pairity.Classical(), **quiet).save(folder / "classical")
+    draw = pairity.Draw(
+        balance="temperature",
+        temperature=2.0,
+        by="lines",
+        weights={"deu_Latn": 2},
+        max_bytes="1GB",
+        budget="1GB",
+    )
+    five = {"num_merges": 5, "method": pairity.Classical(), **quiet}
+    pairity.train(TEXT, draw=draw, **five).save(folder / "classical")
+    counts = pairity.count(TEXT, draw=draw)
+    pairity.train(counts, **five).save(folder / "drawn")
     profile = pairity.inspect_language(first, "eng_Latn", data=TEXT)
     pq.write_table(profile.table(), folder / "language.parquet")
     write_rows(first, longer, folder / "rows.parquet")
-    counts = pairity.count(TEXT)
     counts.save(folder / "counts.parquet")
     pq.write_table(first.table(counts), folder / "tokens.parquet")
     pq.write_table(table_of([]), folder / "table.parquet")
@@ -169,7 +182,8 @@ def compare_json(documented: dict[str, str], *contents: dict[str, Any]) -> None:
 
 def test_fields_of_pairity_json(written: Path) -> None:
     contents = [
-        json.loads((written / name / "pairity.json").read_text()) for name in ("first", "longer", "classical")
+        json.loads((written / name / "pairity.json").read_text())
+        for name in ("first", "longer", "classical", "drawn")
     ]
     compare_json(table_after("## pairity.json"), *contents)
 

@@ -15,7 +15,7 @@ from pairity.files.leftovers import remove_leftovers, short, unfinished_name
 from pairity.files.locks import is_being_written, lock_file, locked
 from pairity.files.places import check_file, check_folder, inside_or_beside
 from pairity.files.reading import settled
-from pairity.files.writing import write_file, write_files, write_folder
+from pairity.files.writing import new_folder, write_file, write_files, write_folder
 from small_tokenizers import small
 
 OLD = {"a": b"old a", "b": b"old b"}
@@ -319,3 +319,25 @@ def test_a_write_that_fails_halfway_leaves_the_old(tmp_path: Path) -> None:
     with pytest.raises(PairityError, match="No space left on device"):
         write_folder(tmp_path / "out", {"a": b"new a", "b": half})
     assert contents(tmp_path / "out") == OLD
+
+
+@pytest.mark.parametrize("is_there", [False, True], ids=["new", "empty"])
+def test_a_folder_that_is_filled_over_time_is_whole_or_not_there(tmp_path: Path, is_there: bool) -> None:
+    folder = tmp_path / "deep" / "out"
+    if is_there:
+        folder.mkdir(parents=True)
+
+    def fill_some(*, fail: bool) -> None:
+        with new_folder(folder) as stage:
+            (stage / "a").write_bytes(b"new a")
+            if fail:
+                raise PairityError("stopped")
+
+    with pytest.raises(PairityError, match="stopped"):
+        fill_some(fail=True)
+    assert [path for path in tmp_path.rglob("*") if path.is_file() and not path.name.endswith(".lock")] == []
+    fill_some(fail=False)
+    assert contents(folder) == {"a": b"new a"}
+    with pytest.raises(PairityError, match=r"cannot write .*out"):
+        fill_some(fail=False)
+    assert contents(folder) == {"a": b"new a"}, "what is there is not replaced"

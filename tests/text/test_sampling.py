@@ -1,102 +1,97 @@
-"""Sampling: exact, and the same whatever the order of files, lines and threads."""
+"""How much each language gives: worked out by hand."""
 
-import gzip
 import random
-from pathlib import Path
 
 import pytest
 
-from pairity import sample
-from pairity.counts.counting import count
 from pairity.errors import PairityError
-from pairity.text.sampling import ALL, Draw, Drawn, draw, places
-from pairity.text.sources import resolve
+from pairity.text.sampling import Amount, Draw, parse_budget, targets
 
-TEXTS = {code: sample.read("dev")[code] for code in ("eng_Latn", "tam_Taml", "jpn_Jpan")}
-TEXTS["eng_Latn"] = TEXTS["eng_Latn"] + [f"line {number}" for number in range(400)]
-DRAWS = (
-    Draw(sample=0.3, seed=1),
-    Draw(balance="balanced", seed=2),
-    Draw(balance="temperature", temperature=3.3, sample=0.9),
-    Draw(balance=2000),
+TWO = {"a": Amount(lines=1000, bytes=16_000, words=4000), "b": Amount(lines=10, bytes=160, words=40)}
+
+
+def test_natural_takes_all_and_balanced_as_much_as_the_smallest_has() -> None:
+    assert targets(Draw(), TWO) == {"a": 16_000, "b": 160}
+    assert targets(Draw(balance="balanced"), TWO) == {"a": 160, "b": 160}
+    assert targets(Draw(balance="balanced", by="lines"), TWO) == {"a": 10, "b": 10}, "the paper's documents"
+    odd = {"a": Amount(3, 1_000_003), "b": Amount(7, 777_777), "c": Amount(5, 999_999_999_989)}
+    assert set(targets(Draw(balance="balanced"), odd).values()) == {777_777}, "no rounding"
+
+
+def test_a_temperature_goes_by_words_bytes_or_lines() -> None:
+    half = Draw(balance="temperature", temperature=2.0)
+    assert targets(half, TWO) == {"a": 1600, "b": 160}, "4000 and 40 words: their roots are as 10 to 1"
+    long_words = TWO | {"b": Amount(lines=10, bytes=1600, words=40)}
+    assert targets(half, long_words) == {"a": 1600, "b": 1600}
+    by_bytes = Draw(balance="temperature", temperature=2.0, by="bytes")
+    assert targets(by_bytes, TWO | {"b": Amount(1, 160_000)}) == {
+        "a": 16_000,
+        "b": 50_596,
+    }, "roots of 1 to 10: 3.16"
+    by_lines = Draw(balance="temperature", temperature=2.0, by="lines")
+    assert targets(by_lines, TWO) == {"a": 100, "b": 10}
+    assert targets(Draw(balance="temperature", temperature=1.0), TWO) == {"a": 16_000, "b": 160}
+
+
+def test_a_weight_multiplies_what_a_language_gives_compared_with_others() -> None:
+    assert targets(Draw(weights={"a": 0.25}), TWO) == {"a": 4000, "b": 160}
+    assert targets(Draw(weights={"a": 4}), TWO) == {"a": 16_000, "b": 40}
+    assert targets(Draw(balance="balanced", weights={"a": 3}), TWO) == {"a": 480, "b": 160}
+    assert targets(Draw(weights={"a": 3}, budget=7000), TWO | {"b": Amount(9, 16_000)}) == {
+        "a": 5250,
+        "b": 1750,
+    }
+
+
+def test_max_bytes_is_as_if_there_were_no_more() -> None:
+    assert targets(Draw(max_bytes=1000), TWO) == {"a": 1000, "b": 160}
+    assert targets(Draw(max_bytes={"b": 100}), TWO) == {"a": 16_000, "b": 100}
+    assert targets(Draw(max_bytes={"*": "1KB", "a": "2KB"}), TWO) == {"a": 2000, "b": 160}
+    assert targets(Draw(max_bytes={"b": 100}, balance="balanced"), TWO) == {"a": 100, "b": 100}
+    assert targets(Draw(max_bytes={"a": 4000}, balance="temperature", temperature=2.0), TWO) == {
+        "a": 800,
+        "b": 160,
+    }, "1000 and 40 words: as 5 to 1"
+    assert targets(Draw(balance=1000), TWO) == targets(Draw(max_bytes=1000), TWO)
+
+
+def test_a_budget_is_filled_and_who_has_too_little_gives_all() -> None:
+    assert targets(Draw(budget=1616), TWO) == {"a": 1600, "b": 16}, "a tenth of each"
+    assert targets(Draw(budget=100, balance="balanced"), TWO) == {"a": 50, "b": 50}
+    assert targets(Draw(budget=1000, balance="balanced"), TWO) == {"a": 840, "b": 160}
+    assert targets(Draw(budget="110 lines", balance="balanced"), TWO) == {"a": 100, "b": 10}
+    assert targets(Draw(budget="101 lines"), TWO) == {"a": 100, "b": 1}
+    assert targets(Draw(budget=10**9, weights={"a": 0.1}), TWO) == {"a": 16_000, "b": 160}, "all there is"
+    assert targets(Draw(budget=1000, balance="balanced", max_bytes={"a": 100}), TWO) == {"a": 100, "b": 160}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_budget_is_met_but_for_a_byte_a_language_in_any_order(seed: int) -> None:
+    chance = random.Random(seed)
+    names = [f"l{number}" for number in range(30)]
+    amounts = {name: Amount(9, chance.randrange(1, 10**9), chance.randrange(1, 10**8)) for name in names}
+    weights = {name: chance.random() + 0.01 for name in chance.sample(names, 9)}
+    budget = chance.randrange(1, sum(amount.bytes for amount in amounts.values()))
+    wanted = Draw(balance="temperature", temperature=3.3, weights=weights, budget=budget)
+    found = targets(wanted, amounts)
+    assert 0 <= budget - sum(found.values()) < 30
+    assert all(found[name] <= amounts[name].bytes for name in names)
+    chance.shuffle(names)
+    assert targets(wanted, {name: amounts[name] for name in names}) == found
+
+
+@pytest.mark.parametrize(
+    ("written", "amount"),
+    [
+        ("10GB", (10**10, "bytes")),
+        (5000, (5000, "bytes")),
+        ("2M lines", (2_000_000, "lines")),
+        ("300lines", (300, "lines")),
+        ("1.5KiB", (1536, "bytes")),
+    ],
 )
-
-
-def write(folder: Path, texts: dict[str, list[str]]) -> Path:
-    for code, lines in texts.items():
-        (folder / f"{code}.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return folder
-
-
-def chosen(drawn: Drawn) -> dict[str, list[bytes]]:
-    return {code: list(lines) for code, lines in drawn.lines().items()}
-
-
-@pytest.mark.parametrize("wanted", DRAWS, ids=str)
-def test_a_draw_depends_neither_on_order_nor_on_files_nor_on_threads(tmp_path: Path, wanted: Draw) -> None:
-    one = draw(resolve(write(tmp_path, TEXTS)), wanted, threads=1)
-    others = tmp_path / "others"
-    for code, lines in TEXTS.items():
-        shuffled = random.Random(3).sample(lines, len(lines))
-        (others / code).mkdir(parents=True)
-        with gzip.open(others / code / "b.txt.gz", "wt", encoding="utf-8") as file:
-            file.writelines(f"{line}\r\n" for line in shuffled[:20])
-        (others / code / "a.txt").write_text("\n".join(shuffled[20:]), encoding="utf-8")
-    other = draw(resolve(others), wanted, threads=3)
-    assert one.given == other.given
-    assert {code: sorted(lines) for code, lines in chosen(one).items()} == {
-        code: sorted(lines) for code, lines in chosen(other).items()
-    }
-
-
-@pytest.mark.parametrize("wanted", DRAWS, ids=str)
-def test_what_is_given_is_what_is_counted(tmp_path: Path, wanted: Draw) -> None:
-    drawn = draw(resolve(write(tmp_path, TEXTS)), wanted)
-    counts = count(drawn.lines())
-    for code, given in drawn.given.items():
-        assert (counts[code].lines, counts[code].bytes) == (given.lines, given.bytes)
-        assert (given.of_lines, given.of_bytes) == (
-            len(TEXTS[code]),
-            sum(len(s.encode()) for s in TEXTS[code]),
-        )
-
-
-def test_a_share_takes_the_lines_whose_hash_is_below_it(tmp_path: Path) -> None:
-    sources = resolve(write(tmp_path, TEXTS))
-    found = {
-        share: chosen(draw(sources, Draw(sample=share, seed=7)))["eng_Latn"] for share in (0.2, 0.5, 1.0)
-    }
-    place = places(7, "eng_Latn")
-    lines = [line.encode() for line in TEXTS["eng_Latn"]]
-    assert found[0.2] == [line for line in lines if place(line) < 0.2 * ALL]
-    assert set(found[0.2]) < set(found[0.5]) < set(found[1.0]) == set(lines)
-    assert abs(len(found[0.5]) / len(lines) - 0.5) < 0.1
-    assert found[0.5] != chosen(draw(sources, Draw(sample=0.5, seed=8)))["eng_Latn"]
-
-
-def test_balanced_languages_have_the_bytes_of_the_smallest_but_for_a_line(tmp_path: Path) -> None:
-    drawn = draw(resolve(write(tmp_path, TEXTS)), Draw(balance="balanced"))
-    least = min(given.of_bytes for given in drawn.given.values())
-    for code, given in drawn.given.items():
-        order = sorted((line.encode() for line in TEXTS[code]), key=places(0, code))
-        assert given.bytes <= least
-        assert given.lines == len(order) or given.bytes + len(order[given.lines]) > least
-        assert sorted(chosen(drawn)[code]) == sorted(order[: given.lines])
-
-
-def test_a_temperature_gives_every_language_its_share_of_the_words(tmp_path: Path) -> None:
-    texts = {"a": [f"w{n} x y z" for n in range(1000)], "b": [f"v{n} x y z" for n in range(10)]}
-    drawn = draw(resolve(write(tmp_path, texts)), Draw(balance="temperature", temperature=2.0))
-    assert drawn.given["b"].lines == 10, "the smallest gives all"
-    assert 95 <= drawn.given["a"].lines <= 101, "4000 and 40 words: their square roots are as 10 to 1"
-    as_it_is = draw(resolve(tmp_path), Draw(balance="temperature", temperature=1.0))
-    assert [given.lines for given in as_it_is.given.values()] == [1000, 10]
-
-
-def test_equal_lines_are_drawn_together(tmp_path: Path) -> None:
-    texts = {"a": ["same line"] * 50 + ["other"], "b": ["short text here"]}
-    drawn = draw(resolve(write(tmp_path, texts)), Draw(balance=40))
-    assert chosen(drawn)["a"] == [b"other"], "50 equal lines are more than 40 bytes"
+def test_a_budget_is_in_bytes_or_lines(written: str, amount: tuple[int, str]) -> None:
+    assert parse_budget(written) == amount
 
 
 @pytest.mark.parametrize(
@@ -111,6 +106,16 @@ def test_equal_lines_are_drawn_together(tmp_path: Path) -> None:
         ({"temperature": 3.3}, "but balance is 'natural'"),
         ({"balance": "temperature", "temperature": 0.5}, "at least 1"),
         ({"balance": "temperature", "temperature": float("inf")}, "give a number"),
+        ({"balance": "balanced", "by": "tokens"}, "by is 'tokens': choose"),
+        ({"by": "lines"}, "neither balanced nor drawn by a temperature"),
+        ({"weights": {"a": -1}}, "weight is -1 for 'a': give a number above 0"),
+        ({"weights": {"a": 0}}, "To leave a language out"),
+        ({"weights": {"a": float("nan")}}, "weight is nan for 'a'"),
+        ({"max_bytes": 0}, "max_bytes is 0 for '\\*': give at least 1"),
+        ({"max_bytes": {"a": "much"}}, "max_bytes is 'much': 'much' is not a size"),
+        ({"budget": "0GB"}, "budget is '0GB': give at least one line"),
+        ({"budget": "2GB lines"}, "write '2GB' for bytes, or '2M lines'"),
+        ({"budget": "ten"}, "budget is 'ten'"),
     ],
 )
 def test_settings_that_mean_nothing_are_refused(settings: dict, match: str) -> None:
@@ -118,11 +123,16 @@ def test_settings_that_mean_nothing_are_refused(settings: dict, match: str) -> N
         Draw(**settings)
 
 
-def test_what_cannot_be_drawn_is_named(tmp_path: Path) -> None:
-    with pytest.raises(PairityError, match=r"nothing of 'a' is drawn by sample = 1e-06"):
-        draw(resolve({"a": ["one line"]}), Draw(sample=1e-6))
-    with pytest.raises(PairityError, match=r"'a' would give 3 bytes, less than its first line"):
-        draw(resolve({"a": ["one line"]}), Draw(balance=3))
-    count({"a": ["one line"]}).save(tmp_path / "counts.parquet")
-    with pytest.raises(PairityError, match=r"counts.parquet holds counts, of which no lines can be drawn"):
-        draw(resolve(tmp_path / "counts.parquet"), Draw(sample=0.5))
+def test_languages_that_are_not_there_are_named() -> None:
+    with pytest.raises(PairityError, match=r"weight is given for 'eng', .*Did you mean eng_Latn\?"):
+        Draw(weights={"eng": 2}).check_languages(["eng_Latn", "tam_Taml"])
+    with pytest.raises(PairityError, match=r"max_bytes is given for 'xyz'"):
+        Draw(max_bytes={"*": 5, "xyz": 3}).check_languages(["eng_Latn"])
+
+
+def test_what_is_described_says_no_more_than_was_asked() -> None:
+    assert Draw(seed=4).takes_all
+    assert Draw().describe() == {}
+    four = {"sample": 0.5, "balance": "natural", "temperature": None, "seed": 3}
+    assert Draw(sample=0.5, seed=3).describe() == four
+    assert Draw(sample=0.5, seed=3, budget="2M lines").describe() == four | {"budget": "2M lines"}

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from pairity.cli.drawing import drawing
 from pairity.cli.options import command, config, cutting, force, output, values_in
 from pairity.cli.outputs import output_file
 from pairity.cli.printing import print_counts
@@ -14,6 +15,7 @@ from pairity.counts.counts import Counts
 from pairity.counts.parquet import check_name
 from pairity.progress import Progress
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER
+from pairity.text.sampling import Draw
 
 
 @command(
@@ -21,6 +23,8 @@ from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER
     """
     pairity count corpus/ -o counts.parquet
     pairity count 'eng_Latn=en/*.jsonl.zst' code=src.parquet --text-column content -o counts.parquet
+    pairity count corpus/ --languages paper-30 --temperature 3.3 --budget 10GB -o counts.parquet
+    pairity count corpus/ --max-bytes 5GB eng_Latn=1GB --weight deu_Latn=0.5 --seed 1 -o counts.parquet
     """,
 )
 @click.argument("sources", nargs=-1, required=True, callback=values_in, metavar="SOURCE...")
@@ -33,6 +37,7 @@ from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER
     help="What the text is for: to learn from (train), or to compare languages on (dev).",
 )
 @force("an existing file")
+@drawing
 @cutting()
 @config
 def count_command(
@@ -46,6 +51,8 @@ def count_command(
     text_column: str,
     replace_invalid: bool,
     threads: int | None,
+    languages: Sequence[str],
+    draw: Draw,
 ) -> None:
     """Count pre-tokens once, so that training can start from counts.
 
@@ -65,6 +72,8 @@ def count_command(
             threads=threads,
             count_words=split == "dev",
             progress=show.bytes_read,
+            choose=languages or None,
+            draw=draw,
         )
         counts.save(output)
     print_counts(counts, output)

@@ -13,6 +13,7 @@ from pairity.bpe.roles import check_template
 from pairity.cli.config import CONFIG, read_config
 from pairity.errors import PairityError
 from pairity.formats.tokenizer_config import read_template
+from pairity.sizes import parse_size
 
 Function = Callable[..., None]
 
@@ -190,6 +191,14 @@ config = click.option(
 
 
 # Options that several commands have
+
+
+def size_in(ctx: click.Context, parameter: click.Parameter, written: str | None) -> int | None:
+    """The callback of an option that takes a size: "4GB" -> 4000000000"""
+    try:
+        return None if written is None else parse_size(written)
+    except PairityError as error:
+        raise click.BadParameter(str(error), ctx, parameter) from None
 
 
 def output(help: str, **settings: Any) -> Callable[[Function], Function]:

@@ -54,9 +54,13 @@ def print_written(path: Path | str, then: str = "") -> None:
 def print_counts(counts: Counts, path: Path) -> None:
     rows = []
     for row in counts.summary():
-        numbers = (row.lines, row.bytes, row.distinct, row.total)
+        numbers = [row.lines, row.bytes, row.distinct, row.total]
+        if counts.drawn:
+            given = counts.drawn.given[row.language]
+            numbers[1:2] = [given.of_lines, given.bytes, given.of_bytes]
         rows.append([row.language, *("?" if number is None else f"{number:,}" for number in numbers)])
-    print_table(["language", "lines", "bytes", "distinct", "pre-tokens"], rows, numbers=range(1, 5))
+    sizes = ["lines", "of", "bytes", "of"] if counts.drawn else ["lines", "bytes"]
+    print_table(["language", *sizes, "distinct", "pre-tokens"], rows, numbers=range(1, 7))
     print_notes(counts.notes)
     print_written(path)
 
@@ -92,11 +96,16 @@ def print_languages(languages: Sequence[LanguageOfRun], unit: str) -> None:
             whole(one.train_bytes),
             whole(one.served),
             write("cost", one.cost),
-            ", ".join([*line_equivalent(one), *one.states]),
+            ", ".join([*drawn_from(one), *line_equivalent(one), *one.states]),
         ]
         for one in languages
     ]
     print_table(["language", "train bytes", "served", f"tokens per {unit}", ""], rows, numbers=range(1, 4))
+
+
+def drawn_from(language: LanguageOfRun) -> list[str]:
+    """["drawn from 130,411 bytes"]"""
+    return [] if language.of_bytes is None else [f"drawn from {language.of_bytes:,} bytes"]
 
 
 def line_equivalent(language: LanguageOfRun) -> list[str]:

@@ -14,6 +14,7 @@ from pairity.errors import PairityError, PairityWarning
 # A command is imported when it is used: `pairity --help` does not wait for libraries that it has no use for.
 COMMANDS = {
     "demo": ("demo", "Train ordinary and parity-aware tokenizers on 25 languages and compare them."),
+    "label": ("labelling", "Sort text in unknown languages into one file per language."),
     "count": ("counting", "Count pre-tokens once, so that training can start from counts."),
     "merge": ("counting", "Add up counts files into one."),
     "train": (

@@ -11,6 +11,7 @@ import click
 from click.core import ParameterSource
 
 from pairity.bpe.roles import GivenRoles
+from pairity.cli.drawing import drawing
 from pairity.cli.options import command, config, cutting, force, output, roles, several
 from pairity.cli.outputs import output_folder
 from pairity.cli.printing import print_notes, print_training, print_written
@@ -18,6 +19,7 @@ from pairity.errors import PairityError
 from pairity.files.places import inside_or_beside
 from pairity.formats.folder import OF_THE_FOLDER, SETTINGS
 from pairity.formats.json_files import unreadable
+from pairity.text.sampling import Draw
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.policy import Classical, Parity, Policy, refuse_lone_alpha
 from pairity.training.settings import Settings, make_settings
@@ -33,6 +35,7 @@ GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSour
     pairity train --train train/ --dev dev/ --vocab-size 128000 -o tokenizer/
     pairity train --train data/*.txt --dev dev/*.txt --skip lat_Latn,grc_Grek --vocab-size 128000 -o tokenizer/
     pairity train --train train/ --dev dev/ --ratio code=auto math=auto --vocab-size 64000 -o tokenizer/
+    pairity train --train train/ --dev dev/ --languages paper-30 --temperature 3.3 --vocab-size 128000 -o tokenizer/
     pairity train --train counts.parquet --dev dev/ --global-merges 0.5 --window 100 --vocab-size 64000 -o tokenizer/
     pairity train --train 'telugu=te/*.parquet' --on train --continue llama/ --add-tokens 5000 -o longer/
     pairity train --train train/ --dev dev/ --bos-token '<s>' --eos-token '</s>' --vocab-size 64000 -o tokenizer/
@@ -140,6 +143,7 @@ GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSour
     help="Keep the tokens and ids of this byte-level BPE and learn more.",
 )
 @roles
+@drawing
 @several("--skip", commas=True, metavar="LANG...", help="Leave these languages of the train text out.")
 @click.option(
     "--resume", is_flag=True, help="Continue a run with the same settings that was killed or interrupted."
@@ -179,6 +183,8 @@ def train_command(
     text_column: str,
     replace_invalid: bool,
     threads: int | None,
+    languages: Sequence[str],
+    draw: Draw,
     **given: Unpack[GivenRoles],
 ) -> None:
     """Train a tokenizer and save it as a folder for transformers, tokenizers and pairity.
@@ -214,7 +220,7 @@ def train_command(
     }
     if resume and not force:
         settings = make_settings(**wanted, policy=policy, roles=given)
-        if is_finished(output, settings):
+        if is_finished(output, settings, draw):
             print_notes(
                 [
                     f"{output} is finished: it holds a tokenizer with these settings, and nothing is left to resume "
@@ -243,6 +249,8 @@ def train_command(
                 threads=threads,
                 checkpoint=checkpoint,
                 resume=resume,
+                choose=languages or None,
+                draw=draw,
                 **given,
             )
             save(tokenizer, output, checkpoint, force=force)
@@ -270,7 +278,7 @@ def refuse_idle(method: str, window: int | None, alpha: float) -> None:
         refuse_lone_alpha(alpha)
 
 
-def is_finished(output: Path, settings: Settings) -> bool:
+def is_finished(output: Path, settings: Settings, draw: Draw) -> bool:
     """Whether a run with these settings has saved its tokenizer here: a job that a queue starts again has no work."""
     if not (output / SETTINGS).exists() or inside_or_beside(output, CHECKPOINT).exists():
         return False
@@ -280,8 +288,10 @@ def is_finished(output: Path, settings: Settings) -> bool:
         return False
     described = json.loads(json.dumps(settings.describe()))
     same_names = tuple(found.special_tokens) == settings.special_tokens
+    same_draw = found.record.get("draw", {}) == draw.describe()
     return (
         same_names
+        and same_draw
         and found.roles == settings.roles
         and all(name in found.record and found.record[name] == value for name, value in described.items())
     )

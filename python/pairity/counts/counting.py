@@ -13,13 +13,16 @@ from pairity import _core
 from pairity.counts import parquet
 from pairity.counts.counts import Counts, merge
 from pairity.counts.tables import from_dict, from_table
-from pairity.counts.values import LanguageCounts, Split, check_split, text_buffers
+from pairity.counts.values import LanguageCounts, Split, check_split
 from pairity.errors import PairityError
-from pairity.text import reading
+from pairity.languages import chosen
+from pairity.text import drawing, reading
 from pairity.text.blocks import Block, no_text, not_utf8
-from pairity.text.columns import check_errors
-from pairity.text.inputs import CountsInput, TextInput
+from pairity.text.columns import check_errors, text_buffers
+from pairity.text.drawing import Selection
+from pairity.text.inputs import CountsInput, Resolved, TextInput
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
+from pairity.text.sampling import Draw
 from pairity.text.sources import resolve
 
 
@@ -36,6 +39,8 @@ def count(
     count_words: bool = False,
     languages: Iterable[str] | None = None,
     progress: reading.BytesListener | None = None,
+    choose: Iterable[str] | None = None,
+    draw: Draw | None = None,
 ) -> Counts:
     """Count the pre-tokens of every language in `sources` (what a SOURCE may be: see `pairity.text.sources`).
 
@@ -43,12 +48,16 @@ def count(
     bytes that are not UTF-8 as U+FFFD and counts them in `replaced`. With `languages` only these are counted:
     others found in a folder end up in `left_out`, others named one by one are an error.
     `progress(done, total, what)` gets bytes of the files as they are on disk, and the language at work.
+    `choose` names the languages to count, which must be there, or a set such as "paper-30", of which those that are
+    there are counted. `draw` says how much of each is: `Draw(balance="temperature", temperature=3.3, budget="10GB")`.
     """
     check_split(split)
     check_errors(errors)
     cut = Pretokenization.of(pretokenizer, digits, normalize)
     wanted = None if languages is None else list(languages)
     found = resolve(sources, wanted)
+    if draw is not None and not draw.takes_all:
+        drawing.check_sources(found)
     texts = {part.language: part for part in found.inputs if isinstance(part, TextInput)}
     given: list[Counts] = []
     origins: list[str] = []
@@ -66,12 +75,26 @@ def count(
         order.update(dict.fromkeys(counts))
         given.append(counts)
         origins.append(part.origin)
-    made = dict(merge(given, origins=origins)) if given else {}
-    parquet.give_back_memory()
-    made |= count_texts(list(texts.values()), cut, errors, text_column, threads, count_words, progress)
     unwanted = [] if wanted is None else [language for language in order if language not in wanted]
+    notes = list(found.notes)
+    if choose is not None:
+        kept_names, lacking = chosen(choose, list(order))
+        notes += lacking
+        unwanted += [language for language in order if language not in (*kept_names, *unwanted)]
+    summed = merge(given, origins=origins) if given else Counts({}, cut, split)
+    made, drawn = dict(summed), summed.drawn
+    parquet.give_back_memory()
+    inputs = [part for language, part in texts.items() if language not in unwanted]
+    chosen_lines = None
+    if draw is not None and not draw.takes_all:
+        reads: dict[str, Any] = {"text_column": text_column, "threads": threads, "progress": progress}
+        chosen_lines = drawing.draw(Resolved(tuple(inputs), (), ()), draw, **reads)
+        drawn = Selection((draw.describe(),), chosen_lines.given)
+        notes += chosen_lines.notes
+    made |= count_texts(inputs, cut, errors, text_column, threads, count_words, progress, chosen_lines)
     kept = {language: made[language] for language in order if language not in unwanted}
-    return Counts(kept, cut, split, left_out=[*found.left_out, *unwanted], notes=found.notes)
+    left_out = [*found.left_out, *unwanted]
+    return Counts(kept, cut, split, drawn and drawn.only(kept), left_out=left_out, notes=notes)
 
 
 def count_texts(
@@ -82,6 +105,7 @@ def count_texts(
     threads: int | None,
     count_words: bool,
     progress: reading.BytesListener | None,
+    drawn: drawing.Drawn | None = None,
 ) -> dict[str, LanguageCounts]:
     # A thread takes an idle counter of the language or makes one, so a language has no more of them than it
     # had threads at once. Sums and sorted output make the result the same whoever counted what.
@@ -96,6 +120,8 @@ def count_texts(
         )
 
     def feed(language: str, block: Block) -> None:
+        if drawn:
+            block = drawn.sift(language, block)
         try:
             counter = idle[language].pop()
         except IndexError:

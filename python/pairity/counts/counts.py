@@ -19,6 +19,7 @@ from pairity.counts import parquet
 from pairity.counts.tables import from_dict, from_table
 from pairity.counts.values import LanguageCounts, Split, check_split, sum_language
 from pairity.errors import PairityError
+from pairity.text.drawing import Given, Selection
 from pairity.text.inputs import AlreadyCounted, CountsInput
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
 from pairity.text.sources import resolve
@@ -37,7 +38,8 @@ class Summary(NamedTuple):
 class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
     """Language -> its counts, in the order in which the languages were given.
 
-    `left_out` lists languages that were found and not wanted, `notes` what else a user should hear.
+    `left_out` lists languages that were found and not wanted, `notes` what else a user should hear. `drawn` says what
+    each language gave, where only some of its text was counted.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
         languages: Mapping[str, LanguageCounts],
         pretokenization: Pretokenization,
         split: Split = "train",
+        drawn: Selection | None = None,
         *,
         left_out: Sequence[str] = (),
         notes: Sequence[str] = (),
@@ -52,6 +55,7 @@ class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
         self._languages = dict(languages)
         self.pretokenization = pretokenization
         self.split: Split = check_split(split)
+        self.drawn = drawn
         self.left_out = tuple(left_out)
         self.notes = tuple(notes)
 
@@ -79,7 +83,7 @@ class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
         """Write one Parquet file; it appears under its name only when it is whole."""
         path = Path(path)
         parquet.check_name(path)
-        parquet.write(path, parquet.Stored(self, self.pretokenization, self.split))
+        parquet.write(path, parquet.Stored(self, self.pretokenization, self.split, self.drawn))
 
     @classmethod
     def load(
@@ -169,4 +173,18 @@ def merge(parts: Sequence[Counts], *, origins: Sequence[str] = ()) -> Counts:
         language: sum_language(language, [part[language] for part in parts if language in part])
         for language in order
     }
-    return Counts(languages, first.pretokenization, first.split)
+    return Counts(languages, first.pretokenization, first.split, drawn_together(parts))
+
+
+def drawn_together(parts: Sequence[Counts]) -> Selection | None:
+    """What each language gave in all; where nothing was drawn, that is all it has."""
+    given: dict[str, Given] = {}
+    settings: list[Mapping[str, Any]] = []
+    for part in parts:
+        for language, counts in part.items():
+            lines = counts.lines or 0
+            all_of_it = Given(lines, counts.bytes, lines, counts.bytes)
+            one = part.drawn.given[language] if part.drawn else all_of_it
+            given[language] = given[language] + one if language in given else one
+        settings += [one for one in (part.drawn.settings if part.drawn else ()) if one not in settings]
+    return Selection(tuple(settings), given) if settings else None

@@ -25,11 +25,12 @@ from pairity.counts.values import (
     Split,
     check_split,
     refuse_sum,
-    text_buffers,
 )
 from pairity.errors import PairityError
 from pairity.files.digests import digest_of
 from pairity.files.writing import write_file
+from pairity.text.columns import text_buffers
+from pairity.text.drawing import Selection
 from pairity.text.inputs import COUNTS_COLUMNS, PARQUET_DAMAGE, refuse_broken
 from pairity.text.pretokenizers import Pretokenization
 
@@ -52,6 +53,7 @@ class Stored(NamedTuple):
     languages: Mapping[str, LanguageCounts]
     pretokenization: Pretokenization
     split: Split
+    drawn: Selection | None = None
 
 
 def check_name(path: Path) -> None:
@@ -109,7 +111,7 @@ def metadata_of(stored: Stored, groups: Sequence[Mapping[str, Any]]) -> dict[str
             for language, counts in stored.languages.items()
         },
         "row_groups": list(groups),
-    }
+    } | ({"drawn": stored.drawn.describe()} if stored.drawn else {})
     return metadata | {"digest": digest_of(metadata)}
 
 
@@ -173,6 +175,9 @@ def read(path: Path, stated: Pretokenization | None, split: Split | None) -> Sto
         if cut["hash"] != made_with.hash:
             raise ValueError("the hash is not that of the pattern")
         stored_split = check_split(metadata["split"])
+        drawn = Selection.read(metadata["drawn"]) if "drawn" in metadata else None
+        if drawn and set(drawn.given) != set(metadata["languages"]):
+            raise ValueError("what was drawn is of other languages")
         languages = with_sizes(rows_by_language(table, str(path)), metadata["languages"], path)
         if metadata.get("digest", digest_of(metadata)) != digest_of(metadata):
             raise ValueError("it does not match its digest")
@@ -183,7 +188,7 @@ def read(path: Path, stated: Pretokenization | None, split: Split | None) -> Sto
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         raise PairityError(f"{path}: its metadata is broken ({error!r}). Count again.") from error
     check_same(str(path), made_with, stated or made_with, stored_split, split or stored_split)
-    return Stored(languages, made_with, stored_split)
+    return Stored(languages, made_with, stored_split, drawn)
 
 
 def check_rows(path: Path, table: Any, groups: Sequence[Mapping[str, Any]]) -> None:

@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pairity.counts.values import MAX_COUNT, Array, LanguageCounts, distinct, text_buffers, weighted
+from pairity.counts.values import MAX_COUNT, Array, LanguageCounts, distinct, weighted
 from pairity.errors import PairityError
+from pairity.text.columns import text_buffers
 from pairity.text.inputs import COUNTS_COLUMNS
 from pairity.text.sources import check_language
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairity.errors import PairityError
+from pairity.text.columns import text_buffers
 from pairity.text.inputs import AlreadyCounted
 
 Split = Literal["train", "dev"]
@@ -73,15 +74,6 @@ class LanguageCounts(AlreadyCounted):
         return same and np.array_equal(self.counts, other.counts) and sizes(self) == sizes(other)
 
     __hash__ = None  # type: ignore[assignment]
-
-
-def text_buffers(texts: Any) -> tuple[pa.Buffer, pa.Buffer]:
-    """A LargeBinaryArray as its bytes and its n + 1 offsets."""
-    _, offsets, data = texts.buffers()
-    size = (len(texts) + 1) * 8
-    return data or pa.py_buffer(b""), offsets.slice(texts.offset * 8, size) if offsets else pa.py_buffer(
-        bytes(8)
-    )
 
 
 def weighted(sizes: npt.NDArray[np.int64], counts: Array) -> int:

@@ -18,14 +18,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
 from pairity.errors import PairityError, quoted
-from pairity.languages import LANGUAGES_30, LANGUAGES_60
+from pairity.languages import SETS
 from pairity.text.sampling import is_number
 
 ALL: Final = "all"
 """The set of languages that is always there: those of train that dev has."""
-
-PRESETS: Final[Mapping[str, tuple[str, ...]]] = {"paper-30": LANGUAGES_30, "paper-60": LANGUAGES_60}
-"""Sets of languages that need no list; those that the text lacks are left out."""
 
 OF_TEXT: Final = ("languages", "balance", "temperature", "sample", "seed", "pretokenizer")
 OF_POLICY: Final = ("window", "alpha", "global_merges", "ratios", "unit", "on", "dev_lines", "dev_seed")
@@ -130,8 +127,8 @@ class Experiment:
                     "[languages]", f"{ALL!r} is always there, every language of train: use another name."
                 )
             listing = isinstance(languages, list | tuple) and languages and all(map(is_text, languages))
-            if not listing and not (isinstance(languages, str) and languages in PRESETS):
-                choices = quoted(PRESETS)
+            if not listing and not (isinstance(languages, str) and languages in SETS):
+                choices = quoted(SETS)
                 self.refuse("[languages]", f"{name!r} is {languages!r}: give {choices}, or a list of codes.")
         if not is_whole(self.seed):
             self.refuse("seed", f"it is {self.seed!r}: give a whole number.")

@@ -12,14 +12,14 @@ from typing import Any
 from pairity.errors import PairityError, listed, quoted
 from pairity.experiments.combinations import EXISTING, Combination, combinations
 from pairity.experiments.data import Data, Lines, lines_digest, place_digest, read_data, some_lines
-from pairity.experiments.experiment import ALL, PRESETS, Experiment, nearest
+from pairity.experiments.experiment import ALL, Experiment, nearest
 from pairity.experiments.unigram import SETTINGS
 from pairity.extras import load_extra
 from pairity.judging.evaluation import chosen_metrics
 from pairity.judging.metrics.gold import read_morph
 from pairity.judging.opening import open_tokenizer
 from pairity.judging.protocol import TokenizerLike
-from pairity.languages import meant
+from pairity.languages import SETS, meant
 from pairity.progress import Progress
 from pairity.text.parallel import check_parallel
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
@@ -168,8 +168,8 @@ def placed(experiment: Experiment, one: Combination) -> Iterator[None]:
 def listing_of(experiment: Experiment, name: str) -> str | Sequence[str]:
     """What a set of languages is: the name of a preset, or a list."""
     listing = experiment.languages.get(name, name)
-    if isinstance(listing, str) and listing not in (*PRESETS, ALL):
-        known = [*experiment.languages, *PRESETS, ALL]
+    if isinstance(listing, str) and listing not in (*SETS, ALL):
+        known = [*experiment.languages, *SETS, ALL]
         raise PairityError(
             f"there is no set of languages {name!r}.{nearest(name, known)} Known are {quoted(known)}; a list of "
             f"codes goes under [languages], as in {'mine' if '_' in name else name} = ['eng_Latn', 'tam_Taml']."
@@ -186,7 +186,7 @@ def codes_of(experiment: Experiment, name: str, data: Data, notes: list[str]) ->
         kept = tuple(code for code in data.languages if code in dev)
     else:
         listing = listing_of(experiment, name)
-        codes = PRESETS[listing] if isinstance(listing, str) else tuple(listing)
+        codes = SETS[listing] if isinstance(listing, str) else tuple(listing)
         lacking = [code for code in codes if code not in data.languages or code not in dev]
         if lacking and not isinstance(listing, str):
             near = [other for code in lacking for other in meant(code, data.languages)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -108,7 +108,8 @@ def write_tables(folder: Folder, text: str, rows: list[Row], counted: list[Count
     table = table_of(rows)
     gave = [
         {"counts": one.path.name, "languages": one.corpus.languages}
-        | {**asdict(one.corpus.draw), "balance": str(one.corpus.draw.balance), "language": code, **sizes}
+        | {name: getattr(one.corpus.draw, name) for name in ("sample", "balance", "temperature", "seed")}
+        | {"balance": str(one.corpus.draw.balance), "language": code, **sizes}
         for one in counted
         for code, sizes in one.given.items()
     ]

@@ -81,6 +81,21 @@ def write_folder(path: Path, files: Mapping[str, Content], *, obsolete: Iterable
     return [path / name for name in files]
 
 
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """A folder to fill over time. When the block ends, it gets its name, which nothing or an empty folder has now."""
+    with explained(path), locked(path):
+        folder = real(path)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with staging(folder.parent, folder.name) as stage:
+            yield stage
+            for file in stage.iterdir():
+                flush_file(file)
+            flush_folder(stage)
+            stage.rename(folder)
+            flush_folder(folder.parent)
+
+
 def replaced_whole(folder: Path, files: Mapping[str, Content], gone: Collection[str]) -> bool:
     """Exchange a folder that holds only what is to be replaced; False where that cannot be done."""
     if not (is_movable(folder) and is_ours_alone(folder, {*files, *gone})):
@@ -108,6 +123,11 @@ def fill_all(stage: Path, files: Mapping[str, Content]) -> None:
     for name, content in files.items():
         fill(stage / name, content)
     flush_folder(stage)
+
+
+def flush_file(path: Path) -> None:
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
 
 
 def flush_folder(folder: Path) -> None:

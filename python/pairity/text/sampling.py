@@ -1,49 +1,59 @@
-"""Sampling: some of the lines of every language, the same ones wherever and however often they are drawn.
+"""Sampling: how much of its text each language gives.
 
-A line has a place in its language: a hash of the seed, the language and the line itself. A draw takes the first so and
-so many in that order, so it depends neither on the order of files and lines nor on threads, a smaller one lies within
-a larger one, and equal lines are drawn together.
+    Draw(sample=0.1, seed=1)                                     a tenth of the lines of every language
+    Draw(balance="temperature", temperature=3.3, budget="10GB")  10 GB, small languages with more than their share
+    Draw(max_bytes={"*": "5GB", "eng_Latn": "1GB"})              at most so much of each
+    Draw(weights={"eng_Latn": 0.3})                              less English, beside all of the others
 
-    drawn = draw(resolve("train/"), Draw(balance="temperature", temperature=3.3, seed=1))
-    count(drawn.lines()); drawn.given["tel_Telu"]     # Given(lines=9120, bytes=704288, of_lines=9120, ...)
+This is arithmetic on sizes alone; which lines are taken is found in `drawing`. Parts are exact fractions, so the order
+of the languages makes no difference.
 """
 
 from __future__ import annotations
 
-import hashlib
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from fractions import Fraction
+from typing import Any, Literal
 
-import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
-
-from pairity import _core
 from pairity.errors import PairityError
-from pairity.text.blocks import Block, file_blocks, iterable_blocks, parse
-from pairity.text.inputs import Resolved, TextInput
-from pairity.text.reading import BytesListener, read, texts_in
+from pairity.languages import meant
+from pairity.sizes import parse_size
 
-ALL = 1 << 64
-"""Every hash is below this."""
+EVERY_OTHER = "*"
+"""Stands in `max_bytes` for the languages that are not named there."""
+ROUNDING = Fraction(1, 10**6)
+"""All is exact but the roots of a temperature, which lack up to this much of a byte."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Draw:
-    """What to take: first `sample` of the lines of each language, then of these what `balance` leaves."""
+    """What to take, in this order: `sample` of the lines of each language, of these no more than `max_bytes`; of what
+    is left as much as `balance` and `weights` say; of all languages together no more than `budget`."""
 
     sample: float = 1.0
     """The share of the lines of each language."""
     balance: str | int = "natural"
-    """"natural": all; "balanced": as many bytes of each language as the smallest has; a number: so many bytes of each
-    (or all, where it has fewer); "temperature": see `temperature`."""
+    """"natural": all; "balanced": as much of each language as the smallest has; "temperature": see there; a number: so
+    many bytes of each, or all where it has fewer."""
     temperature: float | None = None
-    """Each language in proportion to words ** (1 / temperature), and as much in all as every language has the text for.
+    """Each language in proportion to size ** (1 / temperature), and as much in all as every language has the text for.
+    1 leaves languages as they are; the paper takes 3.3."""
+    seed: int = 0
+    """Another number takes other lines."""
+    by: Literal["words", "bytes", "lines"] | None = None
+    """The size that "balanced" makes equal (else bytes) and that `temperature` goes by (else words).
 
     Words lie between spaces and punctuation: a language written without spaces has few, and so caps all others."""
-    seed: int = 0
+    weights: Mapping[str, float] | None = None
+    """{language: how many times as much it gives, compared with the others}; 1 for those not named."""
+    max_bytes: int | str | Mapping[str, int | str] | None = None
+    """How much text a language has at most, as if there were no more: for each, or {language: size}, where "*" stands
+    for all that are not named."""
+    budget: int | str | None = None
+    """How much to take of all languages together: "10GB", or "2M lines" (or records). A language that has less than its
+    part gives all it has, and the others share the rest."""
 
     def __post_init__(self) -> None:
         if not (is_number(self.sample) and 0 < self.sample <= 1):
@@ -56,192 +66,166 @@ class Draw:
                 f"balance is {self.balance!r}: choose 'natural', 'balanced' or 'temperature', or give the bytes that "
                 "each language shall have."
             )
-        if self.balance == "temperature" and self.temperature is None:
-            raise PairityError("balance is 'temperature': say which, as in temperature = 3.3.")
-        if self.temperature is not None:
-            if not (
-                is_number(self.temperature) and math.isfinite(self.temperature) and self.temperature >= 1
-            ):
+        self.check_temperature()
+        if self.by not in (None, "words", "bytes", "lines"):
+            raise PairityError(f"by is {self.by!r}: choose 'words', 'bytes' or 'lines'.")
+        if self.by is not None and self.balance not in ("balanced", "temperature"):
+            raise PairityError(
+                f"by is {self.by!r}, but languages are neither balanced nor drawn by a temperature: leave it out."
+            )
+        for language, weight in (self.weights or {}).items():
+            if not (is_number(weight) and math.isfinite(weight) and weight > 0):
                 raise PairityError(
-                    f"temperature is {self.temperature!r}: give a number, at least 1 (1 leaves languages as they are)."
+                    f"weight is {weight!r} for {language!r}: give a number above 0, such as 0.5. To leave a language "
+                    "out, choose the others with languages."
                 )
-            if self.balance != "temperature":
-                raise PairityError(
-                    f"temperature is {self.temperature}, but balance is {self.balance!r}: write balance = "
-                    "'temperature', or leave temperature out."
-                )
+        for language, size in self.limits.items():
+            if size < 1:
+                raise PairityError(f"max_bytes is {size} for {language!r}: give at least 1 byte.")
+        if self.budget is not None and parse_budget(self.budget)[0] < 1:
+            raise PairityError(f"budget is {self.budget!r}: give at least one line.")
+
+    def check_temperature(self) -> None:
+        if self.temperature is None:
+            if self.balance == "temperature":
+                raise PairityError("balance is 'temperature': say which, as in temperature = 3.3.")
+            return
+        if not (is_number(self.temperature) and math.isfinite(self.temperature) and self.temperature >= 1):
+            raise PairityError(
+                f"temperature is {self.temperature!r}: give a number, at least 1 (1 leaves languages as they are)."
+            )
+        if self.balance != "temperature":
+            raise PairityError(
+                f"temperature is {self.temperature}, but balance is {self.balance!r}: write balance = "
+                "'temperature', or leave temperature out."
+            )
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """`max_bytes` in numbers, by language."""
+        if self.max_bytes is None:
+            return {}
+        given = self.max_bytes if isinstance(self.max_bytes, Mapping) else {EVERY_OTHER: self.max_bytes}
+        return {language: size_of("max_bytes", size) for language, size in given.items()}
+
+    def limit(self, language: str) -> int | None:
+        """Of the bytes of a language."""
+        limits = self.limits
+        found = [limits.get(language, limits.get(EVERY_OTHER))]
+        found += [self.balance] if isinstance(self.balance, int) else []
+        return min((limit for limit in found if limit is not None), default=None)
+
+    @property
+    def goes_by(self) -> str:
+        return self.by or ("words" if self.balance == "temperature" else "bytes")
+
+    @property
+    def unit(self) -> Literal["bytes", "lines"]:
+        """What the text that each language gives is measured in."""
+        if self.budget is not None:
+            return parse_budget(self.budget)[1]
+        return "lines" if self.by == "lines" else "bytes"
 
     @property
     def takes_all(self) -> bool:
-        return self.sample == 1 and self.balance == "natural"
+        return self == Draw(seed=self.seed)
 
     def describe(self) -> dict[str, Any]:
-        return {} if self.takes_all else asdict(self)
+        """What was asked for, as JSON has it."""
+        if self.takes_all:
+            return {}
+        first = ("sample", "balance", "temperature", "seed")
+        settings = asdict(self) | {"max_bytes": self.limits}
+        return {name: value for name, value in settings.items() if name in first or value}
+
+    def check_languages(self, languages: Iterable[str]) -> None:
+        """Refuse weights and limits of languages that are not there."""
+        there = list(languages)
+        for option, named in (("weight", self.weights or {}), ("max_bytes", self.limits)):
+            for language in named:
+                if language not in there and language != EVERY_OTHER:
+                    near = meant(language, there)
+                    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+                    raise PairityError(
+                        f"{option} is given for {language!r}, which is not among the languages of the text.{hint}"
+                    )
 
 
 @dataclass(frozen=True)
-class Given:
-    """What a language gave, of what it has."""
+class Amount:
+    """Sizes of a text, without line ends."""
 
     lines: int
     bytes: int
-    of_lines: int
-    of_bytes: int
+    words: int = 0
+
+    def cut(self, limit: int | None) -> Amount:
+        """As much of it as has `limit` bytes."""
+        if limit is None or self.bytes <= limit:
+            return self
+        lines, words = (number * limit // self.bytes for number in (self.lines, self.words))
+        return Amount(lines, limit, words)
+
+    def of(self, unit: str) -> int:
+        size: int = getattr(self, unit)
+        return size
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """The text that was chosen: `below` has the hash of each language's first line that was not."""
-
-    inputs: Sequence[TextInput]
-    seed: int
-    below: Mapping[str, int]
-    given: Mapping[str, Given]
-
-    def lines(
-        self, *, text_column: str = "text", progress: BytesListener | None = None
-    ) -> dict[str, Iterator[bytes]]:
-        """{language: its lines}, to be counted; each can be read once."""
-        total = sum(file.size for part in self.inputs for file in part.files)
-        done = 0
-
-        def chosen(part: TextInput) -> Iterator[bytes]:
-            nonlocal done
-            place, limit = places(self.seed, part.language), self.below[part.language]
-            for at, block in blocks_of(part, text_column):
-                if progress:
-                    progress(done + at, total, part.language)
-                yield from (line for line in texts_in(block) if place(line) < limit)
-            done += sum(file.size for file in part.files)
-
-        return {part.language: chosen(part) for part in self.inputs}
+def targets(wanted: Draw, found: Mapping[str, Amount]) -> dict[str, int]:
+    """How much each language gives, in `wanted.unit`: {"a": 10 lines, "b": 1000 lines} -> {"a": 10, "b": 100}"""
+    amounts = {language: amount.cut(wanted.limit(language)) for language, amount in found.items()}
+    sizes = {language: amount.of(wanted.unit) for language, amount in amounts.items()}
+    shares = {language: share(wanted, language, amount) for language, amount in amounts.items()}
+    if wanted.budget is None:
+        most = max(shares.values())
+        parts = {language: one / most for language, one in shares.items()}
+    else:
+        parts = filled(shares, sizes, parse_budget(wanted.budget)[0])
+    return {language: math.floor(size * parts[language] + ROUNDING) for language, size in sizes.items()}
 
 
-def draw(
-    sources: Resolved,
-    wanted: Draw,
-    *,
-    text_column: str = "text",
-    threads: int | None = None,
-    progress: BytesListener | None = None,
-) -> Drawn:
-    """Read all text once, and choose. Keeps 16 bytes per line in memory."""
-    inputs = [part for part in sources.inputs if isinstance(part, TextInput)]
-    if counted := [part.origin for part in sources.inputs if not isinstance(part, TextInput)]:
-        raise PairityError(
-            f"{counted[0]} holds counts, of which no lines can be drawn: give text, or leave sample and balance out."
-        )
-    limit = round(wanted.sample * ALL)
-    sizes: dict[str, list[Sizes]] = {part.language: [] for part in inputs}
-    place = {part.language: places(wanted.seed, part.language) for part in inputs}
-
-    def look(language: str, block: Block) -> None:
-        texts = texts_in(block)
-        lines = [(at, line) for line in texts if (at := place[language](line)) < limit]
-        sizes[language].append(
-            Sizes(
-                hashes=np.array([at for at, _ in lines], np.uint64),
-                lengths=np.array([len(line) for _, line in lines], np.int64),
-                words=words_in([line for _, line in lines]),
-                of_lines=len(texts),
-                of_bytes=sum(map(len, texts)),
-            )
-        )
-
-    read(inputs, look, text_column=text_column, threads=threads, progress=progress)
-    found = {language: together(parts) for language, parts in sizes.items()}
-    for language, one in found.items():
-        if not one.bytes:
-            raise PairityError(
-                f"nothing of {language!r} is drawn by sample = {wanted.sample}: give a larger share, or more text."
-            )
-    targets = targets_of(wanted, found)
-    below, given = {}, {}
-    for language, one in found.items():
-        total = np.cumsum(one.lengths)
-        below[language] = limit
-        taken = int(np.searchsorted(total, targets[language], side="right"))
-        if taken < len(total):
-            below[language] = int(one.hashes[taken])
-            taken = int(np.searchsorted(one.hashes, one.hashes[taken]))  # lines equal to the next go with it
-        if not taken or not total[taken - 1]:
-            raise PairityError(
-                f"{language!r} would give {targets[language]:,} bytes, less than its first line: balance by more bytes."
-            )
-        given[language] = Given(taken, int(total[taken - 1]), one.of_lines, one.of_bytes)
-    return Drawn(inputs, wanted.seed, below, given)
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """Of the lines of a block, or of all lines of a language: `of_` counts those that `sample` leaves out too."""
-
-    hashes: npt.NDArray[np.uint64]
-    lengths: npt.NDArray[np.int64]
-    words: int
-    of_lines: int
-    of_bytes: int
-
-    @property
-    def bytes(self) -> int:
-        return int(self.lengths.sum())
-
-
-def together(parts: Sequence[Sizes]) -> Sizes:
-    """In the order of the hashes; equal ones are of equal lines, so nothing depends on which block came first."""
-    hashes = np.concatenate([np.zeros(0, np.uint64), *(part.hashes for part in parts)])
-    lengths = np.concatenate([np.zeros(0, np.int64), *(part.lengths for part in parts)])
-    order = np.argsort(hashes, kind="stable")
-    sums = (sum(getattr(part, name) for part in parts) for name in ("words", "of_lines", "of_bytes"))
-    return Sizes(hashes[order], lengths[order], *sums)
-
-
-def targets_of(wanted: Draw, found: Mapping[str, Sizes]) -> dict[str, int]:
-    """How many bytes each language may give."""
-    if isinstance(wanted.balance, int):
-        return dict.fromkeys(found, wanted.balance)
-    sizes = {language: one.bytes for language, one in found.items()}
+def share(wanted: Draw, language: str, amount: Amount) -> Fraction:
+    """The part of its text that a language gives, compared with that of the others."""
+    weight = Fraction((wanted.weights or {}).get(language, 1))
+    size = max(amount.of(wanted.goes_by), 1)
     if wanted.balance == "balanced":
-        return dict.fromkeys(found, min(sizes.values()))
-    if wanted.temperature is None:
-        return sizes
-    # Shares of the words, times what makes the language that has the fewest for its share give all of them.
-    words = {language: max(one.words, 1) for language, one in found.items()}
-    shares = {language: number ** (1 / wanted.temperature) / number for language, number in words.items()}
-    most = max(shares.values())
-    return {language: math.floor(size * (shares[language] / most)) for language, size in sizes.items()}
+        return weight / size
+    if wanted.temperature is not None:
+        return weight * Fraction(size ** (1 / wanted.temperature)) / size
+    return weight
 
 
-def places(seed: int, language: str) -> Callable[[bytes], int]:
-    """A function that gives every line of a language its place, from 0 to ALL."""
-    begun = hashlib.blake2b(f"{seed}\0{language}\0".encode(), digest_size=8)
-
-    def place(line: bytes) -> int:
-        sha = begun.copy()
-        sha.update(line)
-        return int.from_bytes(sha.digest(), "big")
-
-    return place
-
-
-def words_in(lines: Sequence[bytes]) -> int:
-    """Words as the metrics count them; what is not UTF-8 is refused when the text is counted."""
-    counter = _core.Counter(None, nfc=False, replace_invalid=True, count_words=True)
-    texts = pa.array(lines, pa.large_binary())
-    _, offsets, data = texts.buffers()
-    counter.add_texts(data or b"", offsets)
-    return counter.finish()[3]["words"]
+def filled(shares: Mapping[str, Fraction], sizes: Mapping[str, int], budget: int) -> dict[str, Fraction]:
+    """Parts in proportion to `shares`, none above 1, that make the budget: who has too little for it gives all."""
+    left = Fraction(budget)
+    parts: dict[str, Fraction] = {}
+    waiting = sorted(shares, key=shares.__getitem__, reverse=True)
+    while waiting:
+        times = left / (sum(shares[language] * sizes[language] for language in waiting) or 1)
+        if times * shares[waiting[0]] <= 1:
+            return parts | {language: times * shares[language] for language in waiting}
+        first = waiting.pop(0)
+        parts[first] = Fraction(1)
+        left -= sizes[first]
+    return parts
 
 
-def blocks_of(part: TextInput, text_column: str) -> Iterator[tuple[int, Block]]:
-    """All text of a language, with how many bytes of its files are read."""
-    before = 0
-    for file in part.files:
-        for done, block in file_blocks(file, text_column):
-            yield before + done, parse(block, file, text_column)
-        before += file.size
-    for block in iterable_blocks(part.language, part.lines or (), text_column):
-        yield 0, block
+def parse_budget(budget: int | str) -> tuple[int, Literal["bytes", "lines"]]:
+    """parse_budget("10GB") -> (10000000000, "bytes"), parse_budget("2M lines") -> (2000000, "lines")"""
+    text = str(budget).strip()
+    number = text.removesuffix("lines").strip()
+    if number == text:
+        return size_of("budget", budget), "bytes"
+    if number.upper().endswith("B"):
+        raise PairityError(f"budget is {budget!r}: write '2GB' for bytes, or '2M lines'.")
+    return size_of("budget", number), "lines"
+
+
+def size_of(name: str, size: int | str) -> int:
+    try:
+        return parse_size(size)
+    except PairityError as error:
+        raise PairityError(f"{name} is {size!r}: {error}") from None
 
 
 def is_number(value: object) -> bool:

@@ -16,16 +16,27 @@ from pairity.training.trace import STUCK_GAIN, STUCK_SERVICES, Trace
 def record_of(settings: Settings, texts: Texts, trace: Trace, exhausted: Exhausted) -> dict[str, Any]:
     """All that explains the result to a reader of pairity.json."""
     retired = {trace.languages[language]: step for language, step in exhausted}
-    return settings.describe() | {
-        "pairity": version("pairity"),
-        "languages": languages_of(texts, trace, retired, settings.policy.ratios),
-        "merges": len(trace),
-        "stuck": trace.stuck(),
-        "starved": trace.starved(),
-        "exhausted": retired,
-        "notes": notes_of(settings, texts),
-        "warnings": [*texts.warnings, *warnings_of(settings, texts, trace, retired)],
-    }
+    return (
+        settings.describe()
+        | how_drawn(texts)
+        | {
+            "pairity": version("pairity"),
+            "languages": languages_of(texts, trace, retired, settings.policy.ratios),
+            "merges": len(trace),
+            "stuck": trace.stuck(),
+            "starved": trace.starved(),
+            "exhausted": retired,
+            "notes": notes_of(settings, texts),
+            "warnings": [*texts.warnings, *warnings_of(settings, texts, trace, retired)],
+        }
+    )
+
+
+def how_drawn(texts: Texts) -> dict[str, Any]:
+    """{"draw": what training was told}, or {"drawn": [what the counts say of themselves]}."""
+    if texts.draw:
+        return {"draw": texts.draw}
+    return {"drawn": list(texts.train.drawn.settings)} if texts.train.drawn else {}
 
 
 def languages_of(

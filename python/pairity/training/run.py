@@ -28,6 +28,8 @@ class LanguageOfRun:
     """("exhausted at 1,203", "starved")"""
     floor: float | None
     """Pre-tokens per dev line: no vocabulary costs less."""
+    of_bytes: int | None = None
+    """What the train text was drawn from."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,7 @@ def language_of(name: str, text: Mapping[str, Any], states: list[str]) -> Langua
         copied_from=as_text(equivalent.get("copied_from")),
         states=(*([] if exhausted_at is None else [f"exhausted at {exhausted_at:,}"]), *states),
         floor=pretokens / lines if lines and pretokens else None,
+        of_bytes=as_whole(as_mapping(text.get("train")).get("of_bytes")),
     )
 
 

@@ -5,15 +5,17 @@ read, which takes long.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from pairity.counts.counting import count
 from pairity.counts.counts import Counts
 from pairity.counts.values import LanguageCounts, Split
+from pairity.languages import chosen
 from pairity.progress import Progress
 from pairity.text.inputs import Resolved
+from pairity.text.sampling import Draw
 from pairity.text.sources import resolve
 from pairity.training.checks import (
     check_dev,
@@ -37,6 +39,8 @@ class Texts:
     measures: Mapping[str, Measure]
     set_apart: Sequence[str] = ()
     """Languages whose costs are per line-equivalent while those of others are per dev line."""
+    draw: Mapping[str, Any] = field(default_factory=dict)
+    """How the train text was drawn here; counts that were drawn say so themselves."""
 
     def for_engine(self) -> list[tuple[Columns, Measured | None]]:
         measured = {
@@ -59,6 +63,8 @@ class Texts:
     def descriptions(self) -> dict[str, dict[str, Any]]:
         """{"eng_Latn": {"train": {"digest": ..., "lines": 997, ...}, "dev": {...}}, ...}; digests take a while."""
         described = {language: {"train": describe(counts)} for language, counts in self.train.items()}
+        for language, given in (self.train.drawn.given if self.train.drawn else {}).items():
+            described[language]["train"] |= {"of_lines": given.of_lines, "of_bytes": given.of_bytes}
         for language, counts in (self.dev or {}).items():
             described[language]["dev"] = describe(counts)
         return described
@@ -75,9 +81,20 @@ def describe(counts: LanguageCounts) -> dict[str, Any]:
 
 
 def read_train_and_dev(
-    train: Any, dev: Any, skip: Iterable[str], settings: Settings, show: Progress, **reading: Any
+    train: Any,
+    dev: Any,
+    skip: Iterable[str],
+    settings: Settings,
+    show: Progress,
+    *,
+    choose: Iterable[str] | None = None,
+    draw: Draw | None = None,
+    **reading: Any,
 ) -> Texts:
-    """Count train and dev (SOURCEs). `reading` says how files are read: text_column, errors, threads."""
+    """Count train and dev (SOURCEs). `reading` says how files are read: text_column, errors, threads.
+
+    `choose` and `draw` say what of the train text is taken.
+    """
 
     def read(sources: Resolved, split: Split, languages: list[str] | None = None) -> Counts:
         show.stage(f"reading {split}", unit="B")
@@ -88,6 +105,7 @@ def read_train_and_dev(
             languages=languages,
             count_words=split == "dev" and settings.policy.unit == "word",
             progress=show.bytes_read,
+            draw=draw if split == "train" else None,
             **reading,
         )
 
@@ -101,6 +119,9 @@ def read_train_and_dev(
         train_counts = read(train_sources, "train")
         languages = list(train_counts)
     languages = without(languages, skip)
+    notes: list[str] = []
+    if choose is not None:
+        languages, notes = chosen(choose, languages)
 
     if dev_sources is not None:
         dev_sources = resolve(dev_sources, languages)
@@ -120,11 +141,14 @@ def read_train_and_dev(
     if train_counts is None:
         train_counts = read(only(train_sources, languages), "train", languages)
     kept = {language: train_counts[language] for language in train_counts if language in languages}
-    train_counts = Counts(kept, settings.pretokenization, "train", notes=train_counts.notes)
+    drawn = train_counts.drawn and train_counts.drawn.only(kept)
+    notes = [*train_counts.notes, *notes]
+    train_counts = Counts(kept, settings.pretokenization, "train", drawn, notes=notes)
     check_train(train_counts)
     check_not_learned(settings.special_tokens, train_counts, settings.min_frequency)
     measures = settings.policy.measures(train_counts, dev_counts or {})
-    return Texts(train_counts, dev_counts, measures, set_apart(settings.policy.ratios or {}, measures))
+    apart = set_apart(settings.policy.ratios or {}, measures)
+    return Texts(train_counts, dev_counts, measures, apart, draw.describe() if draw else {})
 
 
 def only(sources: Resolved, languages: list[str]) -> Resolved:

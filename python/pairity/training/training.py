@@ -13,6 +13,7 @@ from pairity.bpe.model import BpeModel
 from pairity.bpe.roles import GivenRoles
 from pairity.errors import PairityWarning
 from pairity.progress import Listener, Progress
+from pairity.text.sampling import Draw
 from pairity.threads import thread_count
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.checkpoint import Checkpoint, fingerprint
@@ -51,6 +52,8 @@ def train(
     checkpoint: str | Path | None = None,
     resume: bool = False,
     continue_from: Any = None,
+    choose: Iterable[str] | None = None,
+    draw: Draw | None = None,
     **roles: Unpack[GivenRoles],
 ) -> Tokenizer:
     """Learn a tokenizer of exactly `vocab_size` tokens (bytes, learned and special), or of `num_merges` merges.
@@ -58,7 +61,9 @@ def train(
     `train` and `dev` are SOURCEs: a folder with a file per language, "LANG=PATH", counts, a list of those, or
     {language: path | lines | {pretoken: count}}. Dev text must be parallel where languages are compared by line.
     `pretokenizer` is a name or a pattern (None: gpt4o, or that of the tokenizer that is continued).
-    `skip` leaves languages out. `whole_characters` forbids tokens that join a part of a character with another.
+    `skip` leaves languages out, `choose` takes only some: codes, or the name of a set ("paper-30"). `draw` says how
+    much of the train text is taken: `Draw(balance="temperature", temperature=3.3, budget="10GB")`.
+    `whole_characters` forbids tokens that join a part of a character with another.
     `reserved` adds special tokens for later, `pad_to` as many more as make the size a multiple (64, 128).
     `progress`: None shows a bar on a terminal and writes a line every 30 seconds elsewhere, False shows nothing, a
     function hears of every stage.
@@ -92,7 +97,8 @@ def train(
     check_checkpoint(checkpoint, resume)
     threads = thread_count(threads)
     with Progress(progress) as show:
-        reading = {"text_column": text_column, "errors": errors, "threads": threads}
+        reading: dict[str, Any] = {"text_column": text_column, "errors": errors, "threads": threads}
+        reading |= {"choose": choose, "draw": draw}
         texts = read_train_and_dev(train, dev, skip, settings, show, **reading)
         for warning in texts.warnings:
             warnings.warn(warning, PairityWarning, stacklevel=2)

@@ -1,0 +1,131 @@
+"""The options that say how much of the text is taken, and of which languages."""
+
+from collections.abc import Sequence
+from functools import wraps
+from typing import Any
+
+import click
+
+from pairity.cli.options import Function, several
+from pairity.errors import PairityError
+from pairity.languages import SETS
+from pairity.text.sampling import EVERY_OTHER, Draw
+
+
+def drawing(function: Function) -> Function:
+    """Gives a command these options; it gets `languages` (names, or none) and `draw`."""
+
+    @wraps(function)
+    def with_draw(
+        *,
+        sample: float,
+        balanced: bool,
+        temperature: float | None,
+        by: Any,
+        weight: Sequence[str],
+        max_bytes: Sequence[str],
+        budget: str | None,
+        seed: int | None,
+        **others: Any,
+    ) -> None:
+        if balanced and temperature is not None:
+            raise PairityError("--balanced and --temperature exclude each other: leave one out.")
+        draw = Draw(
+            sample=sample,
+            balance="balanced" if balanced else "natural" if temperature is None else "temperature",
+            temperature=temperature,
+            by=by,
+            weights=parse_weights(weight),
+            max_bytes=parse_limits(max_bytes),
+            budget=budget,
+            seed=seed or 0,
+        )
+        if draw.takes_all and seed is not None:
+            raise PairityError(
+                "--seed says which lines are drawn, and nothing says how many: add --sample, --budget, --max-bytes, "
+                "--temperature, --balanced or --weight, or leave --seed out."
+            )
+        function(draw=draw, **others)
+
+    options = (
+        click.option("--seed", type=int, metavar="N", help="Draw other lines. Default: 0."),
+        click.option(
+            "--budget",
+            metavar="SIZE",
+            help="Take this much of all languages together: 10GB, or '2M lines' (or records). A language that has less "
+            "than its part gives all it has, and the others share the rest.",
+        ),
+        several(
+            "--max-bytes",
+            metavar="[LANG=]SIZE...",
+            help="Take no more than this of each language, or of LANG: 5GB eng_Latn=1GB.",
+        ),
+        several(
+            "--weight",
+            metavar="LANG=W...",
+            help="Take W times as much of LANG, compared with the others: eng_Latn=0.3.",
+        ),
+        click.option(
+            "--by",
+            type=click.Choice(["words", "bytes", "lines"]),
+            help="The size that --balanced (default: bytes) and --temperature (default: words) go by.",
+        ),
+        click.option(
+            "--temperature",
+            type=float,
+            metavar="T",
+            help="Take of each language in proportion to its size to the power of 1/T (the paper uses 3.3).",
+        ),
+        click.option("--balanced", is_flag=True, help="Take as much of each language as the smallest has."),
+        click.option(
+            "--sample",
+            type=float,
+            default=1.0,
+            metavar="SHARE",
+            help="Take this share of the lines of each language: 0.1.",
+        ),
+        several(
+            "--language",
+            "--languages",
+            "languages",
+            commas=True,
+            metavar="LANG...",
+            help=f"Take only these languages, or those of {' or '.join(SETS)} (the paper's sets) that the text has.",
+        ),
+    )
+    made: Function = with_draw
+    for option in options:
+        made = option(made)
+    return made
+
+
+def parse_weights(words: Sequence[str]) -> dict[str, float] | None:
+    """["eng_Latn=0.3"] -> {"eng_Latn": 0.3}"""
+    found: dict[str, float] = {}
+    for word in words:
+        language, equals, value = word.partition("=")
+        try:
+            if not (language and equals):
+                raise ValueError
+            number = float(value)
+        except ValueError:
+            raise PairityError(f"--weight {word!r}: write LANG=W, as in eng_Latn=0.3.") from None
+        if language in found:
+            raise PairityError(f"--weight is given twice for {language!r}: leave one out.")
+        found[language] = number
+    return found or None
+
+
+def parse_limits(words: Sequence[str]) -> dict[str, int | str] | None:
+    """["5GB", "eng_Latn=1GB"] -> {"*": "5GB", "eng_Latn": "1GB"}"""
+    found: dict[str, int | str] = {}
+    for word in words:
+        name, equals, size = word.partition("=")
+        language, size = (name, size) if equals else (EVERY_OTHER, word)
+        if not language:
+            raise PairityError(f"--max-bytes {word!r}: write a size such as 5GB, or LANG=SIZE.")
+        if language in found:
+            which = f"for {language!r}" if equals else "for every language"
+            raise PairityError(f"--max-bytes is given twice {which}: leave one out.")
+        found[language] = size
+    return found or None

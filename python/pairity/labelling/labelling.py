@@ -1,0 +1,181 @@
+"""Labelling: files in, a folder with one file per language out.
+
+    label("web/*.jsonl.zst", "labelled/")  ->  {"eng_Latn": Labelled(lines=8120, bytes=1040112), "und_Latn": ...}
+
+    labelled/eng_Latn.jsonl.gz  labelled/tam_Taml.jsonl.gz  labelled/und_Latn.jsonl.gz  labelled/_labels.json
+
+Every text ends up in exactly one file, in the order in which it was read, whatever the number of threads. Lines of text
+become .txt.gz, records .jsonl.gz, since a record may hold line ends.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+from pairity.errors import PairityError
+from pairity.files.writing import new_folder
+from pairity.labelling.identifying import labeller
+from pairity.text.blocks import Block, file_blocks, parse
+from pairity.text.columns import check_errors
+from pairity.text.inputs import TextFile
+from pairity.text.kinds import is_counts_file
+from pairity.text.reading import BytesListener, decode
+from pairity.text.sources import as_sequence, files_at
+from pairity.threads import thread_count
+
+ABOUT = "_labels.json"
+"""What was done, beside the texts; readers of text skip names that begin so."""
+PIECE = 1 << 18
+"""Bytes of a language that are kept in memory, until they are compressed and written."""
+
+Grouped = dict[str, list[str]]
+"""Texts by language."""
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """How much text is in a language, line ends not counted."""
+
+    lines: int = 0
+    bytes: int = 0
+
+
+def label(
+    sources: Any,
+    output: str | os.PathLike[str],
+    *,
+    identifier: str = "cld2",
+    confidence: float = 0.6,
+    unsure: str = "und",
+    text_column: str = "text",
+    errors: Literal["strict", "replace"] = "strict",
+    threads: int | None = None,
+    progress: BytesListener | None = None,
+) -> dict[str, Labelled]:
+    """Write the text of `sources` (files, folders of files, globs) into a new folder, one file per language.
+
+    A text whose language has less than `confidence` goes to `unsure` with its script, as in und_Latn. Returns how much
+    went where, the most first.
+    """
+    look = labeller(identifier, confidence, unsure)
+    check_errors(errors)
+    files = files_of(sources)
+    check_new(Path(output))
+    total = sum(file.size for file in files)
+
+    def group(file: TextFile, block: Block) -> Grouped:
+        found: Grouped = {}
+        for text in decode(parse(block, file, text_column), errors):
+            found.setdefault(look(text).language, []).append(text)
+        return found
+
+    def blocks() -> Iterator[tuple[int, Callable[[], Grouped]]]:
+        before = 0
+        for file in files:
+            for done, block in file_blocks(file, text_column):
+                yield before + done, partial(group, file, block)
+            before += file.size
+
+    with new_folder(Path(output)) as folder:
+        writer = Writer(folder, records=any(file.kind != "txt" for file in files))
+        for done, grouped in in_order(blocks(), thread_count(threads)):
+            writer.write(grouped)
+            if progress:
+                progress(done, total, "")
+        found = writer.finish()
+        if not found:
+            raise PairityError(
+                f"{files[0].path} is empty, and so is all that was given: there is no text to label."
+            )
+        about = {
+            "identifier": identifier,
+            "confidence": confidence,
+            "languages": {language: asdict(one) for language, one in found.items()},
+        }
+        (folder / ABOUT).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+    return found
+
+
+def files_of(sources: Any) -> list[TextFile]:
+    files = [file for one in as_sequence(sources) for file in files_at(Path(one).expanduser(), str(one), [])]
+    seen: set[Path] = set()
+    for file in files:
+        if file.kind == "parquet" and is_counts_file(file.path):
+            raise PairityError(f"{file.path} holds counts, and here text is needed: give the text files.")
+        if file.path in seen:
+            raise PairityError(f"{file.path} is given twice: name it once.")
+        seen.add(file.path)
+    if not files:
+        raise PairityError("no SOURCE given: name a file, a folder of files or a pattern.")
+    return files
+
+
+def check_new(path: Path) -> None:
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise PairityError(f"{path} is there already: choose another name, or remove it first.")
+
+
+def in_order(
+    work: Iterator[tuple[int, Callable[[], Grouped]]], threads: int
+) -> Iterator[tuple[int, Grouped]]:
+    """The results of work that is done by several threads at once; little of it waits at any time."""
+    crew = ThreadPoolExecutor(threads)
+    waiting: deque[tuple[int, Future[Grouped]]] = deque()
+    try:
+        for done, task in work:
+            waiting.append((done, crew.submit(task)))
+            if len(waiting) > 2 * threads:
+                first, result = waiting.popleft()
+                yield first, result.result()
+        for first, result in waiting:
+            yield first, result.result()
+    finally:
+        crew.shutdown(cancel_futures=True)
+
+
+class Writer:
+    """Appends texts to the files of their languages. Pieces of gzip one after the other are gzip, so that no file has
+    to stay open, of which there may be hundreds."""
+
+    def __init__(self, folder: Path, *, records: bool) -> None:
+        self.folder = folder
+        self.records = records
+        self.pieces: dict[str, list[bytes]] = {}
+        self.sizes: dict[str, int] = {}
+        self.found: dict[str, Labelled] = {}
+
+    def write(self, grouped: Mapping[str, Sequence[str]]) -> None:
+        for language, texts in grouped.items():
+            encoded = [text.encode() for text in texts]
+            before = self.found.get(language, Labelled())
+            size = sum(map(len, encoded))
+            self.found[language] = Labelled(before.lines + len(texts), before.bytes + size)
+            lines = (
+                [json.dumps({"text": text}, ensure_ascii=False).encode() for text in texts]
+                if self.records
+                else encoded
+            )
+            self.pieces.setdefault(language, []).append(b"\n".join(lines) + b"\n")
+            self.sizes[language] = self.sizes.get(language, 0) + size
+            if self.sizes[language] >= PIECE:
+                self.flush(language)
+
+    def flush(self, language: str) -> None:
+        self.sizes[language] = 0
+        name = f"{language}.jsonl.gz" if self.records else f"{language}.txt.gz"
+        with (self.folder / name).open("ab") as file:
+            file.write(gzip.compress(b"".join(self.pieces.pop(language)), 6, mtime=0))
+
+    def finish(self) -> dict[str, Labelled]:
+        for language in list(self.pieces):
+            self.flush(language)
+        return dict(sorted(self.found.items(), key=lambda item: (-item[1].bytes, item[0])))

@@ -1,0 +1,270 @@
+"""Drawing: some of the lines of every language, the same ones wherever and however often they are drawn.
+
+A line has a place in its language: a hash of the seed, the language and the line itself. A draw takes the first so and
+so many in that order, so it depends neither on the order of files and lines nor on threads, a smaller one lies within
+a larger one, and equal lines are drawn together.
+
+    drawn = draw(resolve("train/"), Draw(balance="temperature", temperature=3.3, seed=1))
+    drawn.given["tel_Telu"]     # Given(lines=9120, bytes=704288, of_lines=9120, ...)
+    drawn.sift("tel_Telu", block)
+
+The text is read twice to find the place up to which lines are taken, exactly and in little memory. First the sizes of
+all lines are summed in BUCKETS, by the first bits of their places: that shows in which bucket the goal is reached. Then
+the lines of that bucket are looked at one by one.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pairity import _core
+from pairity.errors import PairityError
+from pairity.text.blocks import Block
+from pairity.text.columns import text_buffers
+from pairity.text.inputs import Resolved, TextInput
+from pairity.text.reading import BytesListener, read
+from pairity.text.sampling import Amount, Draw, targets
+
+ALL = 1 << 64
+"""Every place is below this."""
+BITS = 12
+BUCKETS = 1 << BITS
+
+Places = npt.NDArray[np.uint64]
+Numbers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a language gave, of what it has."""
+
+    lines: int
+    bytes: int
+    of_lines: int
+    of_bytes: int
+
+    def __add__(self, other: Given) -> Given:
+        return Given(
+            self.lines + other.lines,
+            self.bytes + other.bytes,
+            self.of_lines + other.of_lines,
+            self.of_bytes + other.of_bytes,
+        )
+
+
+@dataclass(frozen=True)
+class Selection:
+    """How the text of counts was drawn: the settings (several, where counts were added up), and what each gave."""
+
+    settings: Sequence[Mapping[str, Any]]
+    given: Mapping[str, Given]
+
+    def describe(self) -> dict[str, Any]:
+        given = {language: asdict(one) for language, one in self.given.items()}
+        return {"settings": list(self.settings), "given": given}
+
+    @classmethod
+    def read(cls, described: Mapping[str, Any]) -> Selection:
+        given = {language: Given(**numbers) for language, numbers in described["given"].items()}
+        if any(type(number) is not int for one in given.values() for number in asdict(one).values()):
+            raise ValueError("what was drawn is not in whole numbers")
+        return cls(tuple(described["settings"]), given)
+
+    def only(self, languages: Iterable[str]) -> Selection:
+        return replace(self, given={language: self.given[language] for language in languages})
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The text that was chosen: `below` has the place of each language's first line that was not."""
+
+    seed: int
+    below: Mapping[str, int]
+    given: Mapping[str, Given]
+    notes: Sequence[str] = ()
+
+    def sift(self, language: str, block: Block) -> Block:
+        """The lines of a block that were chosen."""
+        below = self.below[language]
+        if below == ALL:
+            return block
+        keep = places_in(self.seed, language, block)[0] < np.uint64(below)
+        first = np.arange(block.first, block.first + len(keep)) if block.numbers is None else block.numbers
+        numbers = np.asarray(first)[keep].tolist()
+        if block.lines is None:
+            return replace(block, texts=block.texts.filter(pa.array(keep)), numbers=numbers)
+        return replace(block, lines=_core.keep_lines(block.lines, keep.data), numbers=numbers)
+
+
+def draw(
+    sources: Resolved,
+    wanted: Draw,
+    *,
+    text_column: str = "text",
+    threads: int | None = None,
+    progress: BytesListener | None = None,
+) -> Drawn:
+    """Read all text, and choose."""
+    inputs = [part for part in sources.inputs if isinstance(part, TextInput)]
+    check_sources(sources)
+    wanted.check_languages(part.language for part in inputs)
+
+    def look_at(parts: Sequence[TextInput], look: Callable[[str, Block], None], what: str) -> None:
+        def hear(done: int, total: int, language: str) -> None:
+            if progress:
+                progress(done, total, f"{what} {language}")
+
+        read(parts, look, text_column=text_column, threads=threads, progress=hear)
+
+    sums = {part.language: Sums() for part in inputs}
+    words = wanted.goes_by == "words"
+    limit = round(wanted.sample * ALL)
+
+    def measure(language: str, block: Block) -> None:
+        sums[language].add(*places_in(wanted.seed, language, block, words=words), limit)
+
+    look_at(inputs, measure, "measuring")
+    for language, one in sums.items():
+        if not one.amount.bytes:
+            raise PairityError(
+                f"nothing of {language!r} is drawn by sample = {wanted.sample}: give a larger share, or more text."
+            )
+    amounts = {language: one.amount for language, one in sums.items()}
+    goals = targets(wanted, amounts)
+    edges = {
+        language: edge
+        for language, one in sums.items()
+        if (edge := one.edge({"bytes": wanted.limit(language)} | {wanted.unit: goals[language]})) is not None
+    }
+
+    def gather(language: str, block: Block) -> None:
+        edges[language].add(*places_in(wanted.seed, language, block)[:2])
+
+    look_at([part for part in inputs if part.language in edges], gather, "drawing from")
+    below, given = {}, {}
+    for language, one in sums.items():
+        below[language], taken = edges[language].find() if language in edges else (limit, one.amount)
+        if not taken.bytes:
+            raise PairityError(
+                f"{language!r} would give {goals[language]:,} {wanted.unit}, less than its first line: take more in "
+                f"all, or leave {language} out."
+            )
+        given[language] = Given(taken.lines, taken.bytes, one.of_lines, one.of_bytes)
+    return Drawn(wanted.seed, below, given, notes_on(wanted, given))
+
+
+def check_sources(sources: Resolved) -> None:
+    """Refuse what no lines can be drawn from: counts, and text that can be read only once."""
+    for part in sources.inputs:
+        if not isinstance(part, TextInput):
+            raise PairityError(
+                f"{part.origin} holds counts, of which no lines can be drawn: give text, or leave out what says how "
+                "much to draw."
+            )
+        if isinstance(part.lines, Iterator) or any(file.once for file in part.files):
+            raise PairityError(
+                f"{part.origin} can be read once only, and drawing reads text several times: give a file or a list."
+            )
+
+
+def notes_on(wanted: Draw, given: Mapping[str, Given]) -> list[str]:
+    whole = all((one.lines, one.bytes) == (one.of_lines, one.of_bytes) for one in given.values())
+    if wanted.budget is not None and whole:
+        return [f"the budget is {wanted.budget}, and the text is not more than that: all of it is taken"]
+    return []
+
+
+class Sums:
+    """Sizes of the lines of a language, by the bucket of their places. `of_` counts lines beyond the limit too."""
+
+    def __init__(self) -> None:
+        self.lines: Numbers = np.zeros(BUCKETS, np.int64)
+        self.bytes: Numbers = np.zeros(BUCKETS, np.int64)
+        self.words = self.of_lines = self.of_bytes = 0
+        self.lock = threading.Lock()
+
+    def add(self, places: Places, sizes: Numbers, words: Numbers, limit: int) -> None:
+        keep = places <= np.uint64(limit - 1)
+        bucket = (places[keep] >> np.uint64(64 - BITS)).astype(np.intp)
+        lines = np.bincount(bucket, minlength=BUCKETS)
+        # Sums in 64-bit floats, which are exact for the bytes of any block.
+        size = np.bincount(bucket, sizes[keep], BUCKETS).astype(np.int64)
+        with self.lock:
+            self.lines += lines
+            self.bytes += size
+            self.words += int(words[keep].sum()) if len(words) else 0
+            self.of_lines += len(places)
+            self.of_bytes += int(sizes.sum())
+
+    @property
+    def amount(self) -> Amount:
+        return Amount(int(self.lines.sum()), int(self.bytes.sum()), self.words)
+
+    def edge(self, goals: Mapping[str, int | None]) -> Edge | None:
+        """The bucket in which a goal is passed, {"bytes": 5000}; None if none is."""
+        reached = BUCKETS
+        for unit, goal in goals.items():
+            if goal is not None:
+                passed = np.searchsorted(np.cumsum(getattr(self, unit)), goal, side="right")
+                reached = min(reached, int(passed))
+        if reached == BUCKETS:
+            return None
+        before = Amount(int(self.lines[:reached].sum()), int(self.bytes[:reached].sum()))
+        return Edge(reached, before, goals)
+
+
+class Edge:
+    """The lines of one bucket, of which the first are taken. `before`: all that is in the buckets before it."""
+
+    def __init__(self, bucket: int, before: Amount, goals: Mapping[str, int | None]) -> None:
+        self.bucket = np.uint64(bucket)
+        self.before = before
+        self.goals = goals
+        self.found: list[tuple[Places, Numbers, Numbers]] = []
+
+    def add(self, places: Places, sizes: Numbers) -> None:
+        here = places >> np.uint64(64 - BITS) == self.bucket
+        self.found.append(together(places[here], sizes[here], np.ones(int(here.sum()), np.int64)))
+
+    def find(self) -> tuple[int, Amount]:
+        """The place of the first line that is not taken, and what is taken."""
+        places, sizes, lines = together(*(np.concatenate(column) for column in zip(*self.found, strict=True)))
+        sums = {
+            "bytes": self.before.bytes + np.cumsum(sizes),
+            "lines": self.before.lines + np.cumsum(lines),
+        }
+        goals = {unit: goal for unit, goal in self.goals.items() if goal is not None}
+        taken = min(int(np.searchsorted(sums[unit], goal, side="right")) for unit, goal in goals.items())
+        amount = Amount(
+            self.before.lines + int(lines[:taken].sum()), self.before.bytes + int(sizes[:taken].sum())
+        )
+        return int(places[taken]), amount
+
+
+def together(places: Places, sizes: Numbers, lines: Numbers) -> tuple[Places, Numbers, Numbers]:
+    """In order, and the lines of one place, which are equal, as one."""
+    distinct, which = np.unique(places, return_inverse=True)
+    sums = [np.zeros(len(distinct), np.int64) for _ in range(2)]
+    np.add.at(sums[0], which, sizes)
+    np.add.at(sums[1], which, lines)
+    return distinct, sums[0], sums[1]
+
+
+def places_in(
+    seed: int, language: str, block: Block, *, words: bool = False
+) -> tuple[Places, Numbers, Numbers]:
+    """Of every line its place, from 0 to ALL, its bytes, and if asked for its words."""
+    key = f"{seed}\0{language}\0".encode()
+    if block.lines is not None:
+        columns = _core.places_of_lines(key, block.lines, words=words)
+    else:
+        columns = _core.places_of_texts(key, *text_buffers(block.texts), words=words)
+    places, sizes, number = columns
+    return np.frombuffer(places, "<u8"), np.frombuffer(sizes, "<i8"), np.frombuffer(number, "<i8")
