@@ -12,7 +12,7 @@ use pairity_core::scale::Measure;
 use pairity_core::split::{GPT4O, Pretokenizer};
 use pairity_core::start::Start;
 use pairity_core::tokens::Tokens;
-use pairity_core::train::{Goal, Language, Settings, Step, train};
+use pairity_core::train::{Goal, Language, MOST_SYMBOLS, Settings, Step, train};
 use pairity_core::vocabulary::byte_ranks;
 use std::collections::HashMap;
 use std::error::Error;
@@ -113,6 +113,7 @@ fn learn(counted: &Languages, texts: &Texts, global_merges: usize) -> Result<Vec
         window: None,
         admission: Admission { min_frequency: 0, max_token_length: usize::MAX, whole_characters: false },
         threads: 1,
+        most_symbols: MOST_SYMBOLS,
         known: Vec::new(),
         known_exhausted: Vec::new(),
     };

@@ -58,9 +58,15 @@ IDEAS = (
         (("simdutf8::compat::from_utf8(bytes)", "std::str::from_utf8(bytes)"),),
     ),
     Idea(
+        "pre-tokens wait until their slots of the table have arrived",
+        "src/counts/table.rs",
+        ("count",),
+        (("const AHEAD: usize = 32;", "const AHEAD: usize = 1;"),),
+    ),
+    Idea(
         "fetching ahead (prefetch)",
         "src/memory.rs",
-        ("classical", "parity", "encode"),
+        ("count", "classical", "parity", "encode"),
         (
             (
                 "pub fn prefetch<T>(item: &T) {",

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::log::{Log, Reader};
 use crate::pair::Candidate;
 use crate::queue::{Admission, Queue};
-use crate::shard::{Part, Scratch, Shard, Word};
+use crate::shard::{Part, Scratch, Shards, Word};
 use crate::start::Start;
 use crate::vocabulary::Vocabulary;
 use rustc_hash::FxHashMap;
@@ -24,7 +24,7 @@ const MOST_PARTS: usize = 16;
 
 /// A text to learn from, with the queue of its pairs.
 pub struct Learner {
-    shard: Shard,
+    shards: Shards,
     reader: Reader,
     /// Pairs with at least this count are in the queue; rarer ones, which are most, only when it has run dry.
     queued_from: u64,
@@ -34,13 +34,20 @@ pub struct Learner {
 }
 
 impl Learner {
-    fn new(texts: &[Counted], start: &Start, threads: usize, stop: &AtomicBool) -> Result<Learner> {
+    fn new(
+        texts: &[Counted],
+        start: &Start,
+        most_symbols: usize,
+        threads: usize,
+        stop: &AtomicBool,
+    ) -> Result<Learner> {
+        let lay_out = |words| Part::lay_out(words, most_symbols, start, stop);
         let parts = if let [text] = texts {
-            vec![Part::new(words(text).collect(), start, stop)]
+            vec![lay_out(words(text).collect())]
         } else {
             let number = threads.min(MOST_PARTS);
             std::thread::scope(|scope| {
-                let make = |part| move || Part::new(summed(texts, part, number), start, stop);
+                let make = |part| move || lay_out(summed(texts, part, number));
                 let makers: Vec<_> = (0..number).map(|part| scope.spawn(make(part))).collect();
                 makers
                     .into_iter()
@@ -48,9 +55,9 @@ impl Learner {
                     .collect()
             })
         };
-        let shard = Shard::new(parts.into_iter().collect::<Result<_>>()?)?;
+        let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
         Ok(Learner {
-            shard,
+            shards: Shards::new(parts.into_iter().flatten(), most_symbols),
             reader: Reader::default(),
             queued_from: u64::MAX,
             born: Vec::new(),
@@ -68,7 +75,7 @@ impl Learner {
                     born.push(candidate);
                 }
             };
-            self.shard.apply(merge, scratch, |_, _| (), keep);
+            self.shards.apply(merge, scratch, |_, _| (), keep);
         }
         !merges.is_empty()
     }
@@ -80,12 +87,12 @@ impl Learner {
             }
         }
         loop {
-            let best = self.queue.best(vocabulary, self.queued_from, |pair| self.shard.count(pair));
+            let best = self.queue.best(vocabulary, self.queued_from, |pair| self.shards.count(pair));
             if best.is_some() || self.queued_from <= admission.floor() {
                 return best;
             }
             // The queue is empty: take in the next rarer pairs, down to an eighth of the most frequent of them.
-            let rarer = self.shard.candidates().filter(|candidate| candidate.count < self.queued_from);
+            let rarer = self.shards.candidates().filter(|candidate| candidate.count < self.queued_from);
             let most = rarer.clone().map(|candidate| candidate.count).max().unwrap_or(0);
             let queued_from = (most / 8).max(admission.floor());
             for candidate in rarer.filter(|candidate| candidate.count >= queued_from) {
@@ -109,6 +116,7 @@ impl<'p> Pool<'p> {
     pub fn new(
         texts: &[&[Counted]],
         start: &Start,
+        most_symbols: usize,
         log: &'p Log,
         threads: usize,
         stop: &AtomicBool,
@@ -123,7 +131,7 @@ impl<'p> Pool<'p> {
             for _ in 0..threads.min(texts.len()) {
                 scope.spawn(|| {
                     while let Some(&i) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        *lock(&built[i]) = Learner::new(texts[i], start, threads, stop);
+                        *lock(&built[i]) = Learner::new(texts[i], start, most_symbols, threads, stop);
                     }
                 });
             }
@@ -174,16 +182,17 @@ fn words<'c>(text: &Counted<'c>) -> impl Iterator<Item = Word<'c>> + use<'c> {
 /// Equal words of several languages become one, with their weights added: those of part number `part` of `parts`.
 fn summed<'c>(texts: &[Counted<'c>], part: usize, parts: usize) -> Vec<Word<'c>> {
     let expected = texts.iter().map(Counted::distinct).sum::<usize>() / parts;
-    let mut places: FxHashMap<&[u8], u32> = FxHashMap::with_capacity_and_hasher(expected, Default::default());
+    let mut places: FxHashMap<&[u8], usize> =
+        FxHashMap::with_capacity_and_hasher(expected, Default::default());
     let mut sums: Vec<Word> = Vec::new();
     for word in texts.iter().flat_map(words) {
         // By how they begin, so that words with the same beginning stay together.
         let share = word.bytes.iter().take(6).fold(0, |share, &byte| share * 31 + usize::from(byte));
         if share % parts == part {
             match places.entry(word.bytes) {
-                Entry::Occupied(place) => sums[*place.get() as usize].weight += word.weight,
+                Entry::Occupied(place) => sums[*place.get()].weight += word.weight,
                 Entry::Vacant(place) => {
-                    place.insert(sums.len() as u32);
+                    place.insert(sums.len());
                     sums.push(word);
                 }
             }

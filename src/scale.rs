@@ -5,7 +5,7 @@
 use crate::counts::Counted;
 use crate::error::Result;
 use crate::log::{Log, Reader};
-use crate::shard::{Part, Scratch, Shard, Word};
+use crate::shard::{Part, Scratch, Shards, Word};
 use crate::start::Start;
 use crate::turns::Gauge;
 use std::sync::atomic::AtomicBool;
@@ -18,16 +18,21 @@ pub struct Measure<'c> {
     pub ratio: f64,
 }
 
-/// The measured texts of all languages in one shard, and how many tokens each has.
+/// The measured texts of all languages together, and how many tokens each has.
 pub struct Scale {
-    shard: Shard,
+    shards: Shards,
     reader: Reader,
     pub gauges: Vec<Gauge>,
 }
 
 impl Scale {
     /// A language without a measure is not weighed: its gauge stays at zero.
-    pub fn new(measures: &[Option<Measure>], start: &Start, stop: &AtomicBool) -> Result<Scale> {
+    pub fn new(
+        measures: &[Option<Measure>],
+        start: &Start,
+        most_symbols: usize,
+        stop: &AtomicBool,
+    ) -> Result<Scale> {
         let mut gauges = Vec::new();
         let mut words = Vec::new();
         let mut cutter = start.cutter(stop);
@@ -42,8 +47,8 @@ impl Scale {
             }
             gauges.push(gauge);
         }
-        let shard = Shard::new(vec![Part::new(words, start, stop)?])?;
-        Ok(Scale { shard, reader: Reader::default(), gauges })
+        let shards = Shards::new(Part::lay_out(words, most_symbols, start, stop)?, most_symbols);
+        Ok(Scale { shards, reader: Reader::default(), gauges })
     }
 
     pub fn catch_up(&mut self, log: &Log, scratch: &mut Scratch) {
@@ -55,7 +60,7 @@ impl Scale {
             for merge in merges {
                 let gauges = &mut self.gauges;
                 let save = |owner: u32, weight: u64| gauges[owner as usize].tokens -= weight;
-                self.shard.apply(merge, scratch, save, |_| ());
+                self.shards.apply(merge, scratch, save, |_| ());
             }
         }
     }

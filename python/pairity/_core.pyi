@@ -7,6 +7,7 @@ from typing_extensions import Buffer
 
 __all__ = [
     "CL100K",
+    "LONGEST_WORD",
     "PATTERNS",
     "THEN",
     "TIKTOKEN_GPT2",
@@ -35,6 +36,8 @@ THEN: Final[str]
 """What stands between the patterns of a pre-tokenizer that takes several steps."""
 UNICODE_VERSION: Final[str]
 """The Unicode version that says what a letter, a number or white space is."""
+LONGEST_WORD: Final[int]
+"""In bytes, of what training takes."""
 
 class NotUtf8Error(ValueError):
     """Text that is not UTF-8."""
@@ -156,8 +159,10 @@ def train(
     tick: Callable[[int, int | None], object] | None = None,
     checkpoint: Callable[[list[bytes], list[tuple[int, int]]], object] | None = None,
     checkpoint_seconds: float = 1.0,
+    most_symbols: int | None = None,
 ) -> tuple[list[bytes], bytes, bytes, list[tuple[int, int]]]:
     """Learn merges -> columns of the steps, the snapshots' steps and token counts, who ran out when.
 
     ``start`` is an encoder that cuts the words before the first merge, and the uint32 ids of its tokens in the order
-    of their numbers in the steps."""
+    of their numbers in the steps. Words of more than ``most_symbols`` bytes together (None: 4 GiB) are kept in several
+    pieces, which changes nothing but the memory that it takes."""

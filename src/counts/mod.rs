@@ -3,6 +3,7 @@
 //! In: text, as lines or as texts. Out: the distinct pre-tokens in sorted order with their counts, and the sizes of the
 //! text: `to be to` -> ` be` 1, ` to` 1, `to` 1; 1 line, 8 bytes.
 
+mod slots;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -119,7 +120,9 @@ impl Counter {
                 column: (place - line_start) as u64,
             }
         })?;
-        lines(&text).try_for_each(|line| self.add_text(&text, line, check_in))
+        lines(&text).try_for_each(|line| self.add_text(&text, line, check_in))?;
+        self.table.settle();
+        Ok(())
     }
 
     /// Counts texts; each counts as one line.
@@ -130,6 +133,7 @@ impl Counter {
                 .map_err(|place| Error::NotUtf8 { line: index as u64, column: place as u64 })?;
             self.add_text(&text, &text, check_in)?;
         }
+        self.table.settle();
         Ok(())
     }
 
@@ -177,7 +181,7 @@ impl Counter {
         });
         let start = text.as_ptr().addr() - within.as_ptr().addr();
         self.pretokenizer.split_strict(text, check_in, &mut |pretoken, _| {
-            self.table.add(within.as_bytes(), start + pretoken.start, pretoken.len(), 1);
+            self.table.count(within.as_bytes(), start + pretoken.start, pretoken.len());
         })
     }
 }

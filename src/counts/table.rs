@@ -1,11 +1,18 @@
 //! The table that counts: pre-tokens in, each with its number, and the sorted counts out.
 //!
-//! One hash table. A short pre-token lies in its slot, a longer one in an arena, so no pre-token owns memory.
-
-use hashbrown::HashTable;
+//! One hash table. A short pre-token lies in its slot, a longer one in an arena, so no pre-token owns memory. A table is larger
+//! than the nearest caches, so pre-tokens wait, a few at a time, until their slots are there: languages with spaces were counted
+//! up to half again as fast.
 
 use super::WordCounts;
+use super::slots::Slots;
+use crate::memory::prefetch;
 use crate::strings::StringsBuf;
+
+/// How many pre-tokens wait for their slots to arrive from memory.
+const AHEAD: usize = 32;
+/// In bytes: a longer pre-token may be a whole text, of which no copies are to wait.
+const LONGEST_WAITING: usize = 1024;
 
 /// Pre-tokens up to this length lie in their slot.
 const LONGEST_INLINE: usize = 23;
@@ -13,16 +20,20 @@ const LONGEST_INLINE: usize = 23;
 /// A pre-token and its count, half a cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
-struct Slot {
-    key: Key,
-    count: u64,
+pub struct Slot {
+    pub key: Key,
+    pub count: u64,
+}
+
+impl Slot {
+    pub const FREE: Slot = Slot { key: Key([0; 3]), count: 0 };
 }
 
 /// Three little-endian words.
 /// Short: the bytes, zeros up to 23, the length. Long: the first 8 bytes, where the record starts in the arena, and
 /// 56 bits of the hash below a byte that is no length.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Key([u64; 3]);
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Key([u64; 3]);
 
 const LONG: u64 = 0xFF << 56;
 
@@ -69,6 +80,12 @@ impl Key {
         self.0[2] >= LONG
     }
 
+    /// Bytes 8 to 14 as one number, once [`sort`] has put those of a long pre-token there. Zeros fill a short one.
+    #[inline(always)]
+    fn next_seven(&self) -> u64 {
+        if self.is_long() { self.0[2] << 8 >> 8 } else { self.0[1].swap_bytes() >> 8 }
+    }
+
     fn len(&self, arena: &Arena) -> usize {
         if self.is_long() { arena.get(*self).len() } else { (self.0[2] >> 56) as usize }
     }
@@ -98,7 +115,7 @@ impl Key {
     }
 
     #[inline(always)]
-    fn hash(&self) -> u64 {
+    pub fn hash(&self) -> u64 {
         if self.is_long() { fold(self.0[2], PI[2]) } else { hash_short(self.0) }
     }
 }
@@ -141,6 +158,16 @@ impl Arena {
         start
     }
 
+    /// The pre-token of a slot that will be read soon: in sorted order they lie far apart.
+    #[inline(always)]
+    fn prefetch(&self, slot: Option<&Slot>) {
+        if let Some(Slot { key, .. }) = slot
+            && key.is_long()
+        {
+            prefetch(&self.0[key.0[1] as usize]);
+        }
+    }
+
     fn get(&self, key: Key) -> &[u8] {
         let start = key.0[1] as usize;
         let (length, rest) = self.0[start..].split_first_chunk().expect("a record starts with its length");
@@ -150,49 +177,52 @@ impl Arena {
 
 #[derive(Debug, Default)]
 pub struct Table {
-    slots: HashTable<Slot>,
+    slots: Slots,
     arena: Arena,
+    /// Pre-tokens that are still to be counted, with their hashes: the first `waiting` of these. Long ones lie in an arena of
+    /// their own meanwhile.
+    soon: [(Key, u64); AHEAD],
+    waiting: usize,
+    long_ones: Arena,
 }
 
 impl Table {
-    /// Adds to the count of `text[start..start + length]`. What surrounds it in the text may be read, see [`Key::short`].
+    /// Counts `text[start..start + length]` once, now or when [`Table::settle`] is called. What surrounds it in the text may
+    /// be read, see [`Key::short`].
     #[inline(always)]
-    pub fn add(&mut self, text: &[u8], start: usize, length: usize, count: u64) {
-        if length <= LONGEST_INLINE {
-            let key = Key::short(text, start, length);
-            match self.slots.find_mut(key.hash(), |slot| slot.key == key) {
-                Some(slot) => slot.count += count,
-                None => self.insert(Slot { key, count }),
-            }
+    pub fn count(&mut self, text: &[u8], start: usize, length: usize) {
+        let key = if length <= LONGEST_INLINE {
+            Key::short(text, start, length)
         } else {
-            self.add_long(&text[start..start + length], count);
-        }
-    }
-
-    fn add_long(&mut self, bytes: &[u8], count: u64) {
-        let Self { slots, arena } = self;
-        let key = Key::long(bytes, arena.0.len());
-        let same = |slot: &Slot| {
-            slot.key.0[0] == key.0[0] && slot.key.0[2] == key.0[2] && arena.get(slot.key) == bytes
-        };
-        match slots.find_mut(key.hash(), same) {
-            Some(slot) => slot.count += count,
-            None => {
-                arena.push(bytes);
-                self.insert(Slot { key, count });
+            let bytes = &text[start..start + length];
+            if length > LONGEST_WAITING {
+                let slot = Slot { key: Key::long(bytes, 0), count: 1 };
+                return add_long(&mut self.slots, &mut self.arena, slot, bytes);
             }
+            Key::long(bytes, self.long_ones.push(bytes))
+        };
+        let hash = key.hash();
+        self.slots.prefetch(hash);
+        self.soon[self.waiting] = (key, hash);
+        self.waiting += 1;
+        if self.waiting == AHEAD {
+            self.settle();
         }
     }
 
-    #[cold]
+    /// Counts what waits. To be called before anything is asked of the table.
     #[inline(never)]
-    fn insert(&mut self, slot: Slot) {
-        self.slots.insert_unique(slot.key.hash(), slot, |slot| slot.key.hash());
+    pub fn settle(&mut self) {
+        let Self { slots, arena, soon, waiting, long_ones } = self;
+        for &(key, hash) in &soon[..std::mem::take(waiting)] {
+            add(slots, arena, Slot { key, count: 1 }, hash, long_ones);
+        }
+        long_ones.0.clear();
     }
 
     pub fn merge(&mut self, other: &Self) {
-        for slot in &other.slots {
-            slot.key.with_bytes(&other.arena, |bytes| self.add(bytes, 0, bytes.len(), slot.count));
+        for slot in other.slots.iter() {
+            add(&mut self.slots, &mut self.arena, *slot, slot.key.hash(), &other.arena);
         }
     }
 
@@ -202,19 +232,21 @@ impl Table {
     }
 
     pub fn into_sorted(self) -> WordCounts {
-        let Self { slots, arena } = self;
-        let mut slots: Vec<Slot> = slots.into_iter().collect();
-        sort(&mut slots, 0, &arena);
+        let Self { slots, arena, .. } = self;
+        let mut slots = slots.into_taken();
+        sort(&mut slots, &arena);
 
         let mut offsets = Vec::with_capacity(slots.len() + 1);
         let mut size = 0;
         offsets.push(0);
-        for slot in &slots {
+        for (i, slot) in slots.iter().enumerate() {
+            arena.prefetch(slots.get(i + AHEAD));
             size += slot.key.len(&arena);
             offsets.push(size as i64);
         }
         let mut bytes = vec![0; size + 24];
-        for (slot, start) in slots.iter().zip(&offsets) {
+        for (i, (slot, start)) in slots.iter().zip(&offsets).enumerate() {
+            arena.prefetch(slots.get(i + AHEAD));
             slot.key.write(&arena, &mut bytes[*start as usize..]);
         }
         bytes.truncate(size);
@@ -223,17 +255,39 @@ impl Table {
     }
 }
 
-/// Sorts slots whose first `8 * word` bytes are the same by their bytes: by the next eight, as one number, and equal ones
-/// by those that follow.
-fn sort(slots: &mut [Slot], word: usize, arena: &Arena) {
-    if word == 3 || word > 0 && slots.iter().any(|slot| slot.key.is_long()) {
-        slots.sort_unstable_by(|a, b| a.key.with_bytes(arena, |a| b.key.with_bytes(arena, |b| a.cmp(b))));
-        return;
+/// Adds to the count of a key; if it is long, its bytes are in the arena `from`.
+#[inline(always)]
+fn add(slots: &mut Slots, arena: &mut Arena, Slot { key, count }: Slot, hash: u64, from: &Arena) {
+    if key.is_long() {
+        add_long(slots, arena, Slot { key, count }, from.get(key));
+    } else {
+        slots.add(hash, Slot { key, count }, |slot| slot.key == key);
     }
-    // Zeros fill a short pre-token up to its length, which comes last and decides between `a` and `a\0`.
-    let number = |slot: &Slot| slot.key.0[word].swap_bytes();
-    slots.sort_unstable_by_key(number);
-    for equal in slots.chunk_by_mut(|a, b| number(a) == number(b)).filter(|equal| equal.len() > 1) {
-        sort(equal, word + 1, arena);
+}
+
+fn add_long(slots: &mut Slots, arena: &mut Arena, Slot { key, count }: Slot, bytes: &[u8]) {
+    let [first, _, hashed] = key.0;
+    let own = Key([first, arena.0.len() as u64, hashed]);
+    let same =
+        |slot: &Slot| slot.key.0[0] == first && slot.key.0[2] == hashed && arena.get(slot.key) == bytes;
+    if slots.add(key.hash(), Slot { key: own, count }, same) {
+        arena.push(bytes);
+    }
+}
+
+/// Sorts slots by the bytes of their pre-tokens.
+fn sort(slots: &mut [Slot], arena: &Arena) {
+    // No hash is needed any more. In its place come the next bytes of a long pre-token, as many as there is room for, so that
+    // most are told apart without a jump into the arena: Japanese was sorted in three quarters of the time.
+    for slot in slots.iter_mut().filter(|slot| slot.key.is_long()) {
+        let (next, _) = arena.get(slot.key)[8..].split_first_chunk().expect("a long pre-token has 24 bytes");
+        slot.key.0[2] = LONG | u64::from_be_bytes(*next) >> 8;
+    }
+    slots.sort_unstable_by_key(|slot| slot.key.0[0].swap_bytes());
+    for equal in slots.chunk_by_mut(|a, b| a.key.0[0] == b.key.0[0]).filter(|equal| equal.len() > 1) {
+        equal.sort_unstable_by(|a, b| {
+            let next = a.key.next_seven().cmp(&b.key.next_seven());
+            next.then_with(|| a.key.with_bytes(arena, |a| b.key.with_bytes(arena, |b| a.cmp(b))))
+        });
     }
 }

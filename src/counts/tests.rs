@@ -105,8 +105,9 @@ fn nothing_counted_is_an_empty_array() {
 
 fn pretoken() -> impl Strategy<Value = Vec<u8>> {
     // Few different bytes and lengths around every limit of the layout, zeros among them.
-    let length =
-        prop::sample::select(vec![1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 22, 23, 24, 25, 31, 32, 33, 70]);
+    let length = prop::sample::select(vec![
+        1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 22, 23, 24, 25, 31, 32, 33, 70, 1024, 1025,
+    ]);
     length.prop_flat_map(|length| prop::collection::vec(prop::sample::select(vec![0, 1, 0xFF]), length))
 }
 
@@ -124,8 +125,9 @@ proptest! {
         let table_of = |added: &[(Vec<u8>, u64)]| {
             let mut table = Table::default();
             for (bytes, count) in added {
-                table.add(bytes, 0, bytes.len(), *count);
+                (0..*count).for_each(|_| table.count(bytes, 0, bytes.len()));
             }
+            table.settle();
             table
         };
         let mut table = table_of(&first);

@@ -7,7 +7,7 @@ use crate::queue::Admission;
 use crate::scale::Measure;
 use crate::start::Start;
 use crate::strings::Strings;
-use crate::train::{Goal, Language, Settings, Step, Trained, train as learn};
+use crate::train::{Goal, Language, MOST_SYMBOLS, Settings, Step, Trained, train as learn};
 use crate::turns::Window;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
@@ -72,7 +72,7 @@ type TrainedColumns<'py> = (Columns<'py>, Bound<'py, PyBytes>, Bound<'py, PyByte
 #[pyfunction]
 #[pyo3(signature = (languages, *, merges=None, tokens=None, global_merges=None, window=None, min_frequency=0,
     max_token_length=None, whole_characters=false, threads=1, start=None, known=None, known_exhausted=Vec::new(), tick=None, checkpoint=None,
-    checkpoint_seconds=1.0))]
+    checkpoint_seconds=1.0, most_symbols=None))]
 #[allow(clippy::too_many_arguments)]
 fn train<'py>(
     py: Python<'py>,
@@ -91,6 +91,7 @@ fn train<'py>(
     tick: Option<Py<PyAny>>,
     checkpoint: Option<Py<PyAny>>,
     checkpoint_seconds: f64,
+    most_symbols: Option<usize>,
 ) -> PyResult<TrainedColumns<'py>> {
     let goal = match (merges, tokens) {
         (Some(merges), None) => Goal::Merges(merges),
@@ -120,6 +121,7 @@ fn train<'py>(
             whole_characters,
         },
         threads: threads.max(1),
+        most_symbols: most_symbols.unwrap_or(MOST_SYMBOLS).min(MOST_SYMBOLS),
         known,
         known_exhausted,
     };

@@ -1,7 +1,8 @@
 //! Laying the words out before the first merge.
 //!
 //! In: words with their weights and owners. Out: parts, each with the flat array of symbols, the regions of equal weight,
-//! and the boundaries of every pair. Several threads make a part each; a shard is made of them all.
+//! and the boundaries of every pair. Several threads make a part each; a shard is made of them all, or of as many as
+//! 32-bit boundaries can tell apart.
 
 use super::lists::BoundaryWriter;
 use crate::error::{Error, Result};
@@ -14,6 +15,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// No token has this id, the largest that [`Symbols`] can hold.
 pub const SEPARATOR: u32 = 0xFF_FFFF;
 pub const MOST_TOKENS: usize = SEPARATOR as usize;
+/// How many symbols a shard may have, so that the end of the last is a boundary: boundaries are 32-bit numbers.
+pub const MOST_SYMBOLS: usize = u32::MAX as usize - 1;
+/// In bytes: a word is not cut over shards, and has a separator on both sides.
+pub const LONGEST_WORD: usize = MOST_SYMBOLS - 2;
 
 /// A word before training: its bytes, how often it occurs, and whose it is.
 #[derive(Clone, Copy)]
@@ -21,6 +26,13 @@ pub struct Word<'w> {
     pub bytes: &'w [u8],
     pub weight: u64,
     pub owner: u32,
+}
+
+impl Word<'_> {
+    /// With the separator before it.
+    fn symbols(&self) -> usize {
+        self.bytes.len() + 1
+    }
 }
 
 /// Neighbouring words of the same weight and owner. Words are laid out region by region, so that
@@ -143,14 +155,33 @@ pub struct Part {
 }
 
 impl Part {
-    /// A word of one token has no pair and is left out.
-    pub fn new(mut words: Vec<Word>, start: &Start, stop: &AtomicBool) -> Result<Part> {
+    /// All words in parts of at most `most_symbols` each: mostly one. A word of one token has no pair and is left out.
+    pub fn lay_out(
+        mut words: Vec<Word>,
+        most_symbols: usize,
+        start: &Start,
+        stop: &AtomicBool,
+    ) -> Result<Vec<Part>> {
         words.retain(|word| word.bytes.len() > 1);
         // Words of the same weight stay in the order of a language's counts, the alphabet's: those that share pairs lie
         // close together.
         words.sort_by(|a, b| (a.owner, b.weight).cmp(&(b.owner, a.weight)));
-        let size = words.iter().map(|word| word.bytes.len() + 1).sum::<usize>();
-        check_size(size)?;
+        let (mut parts, mut rest) = (Vec::new(), &words[..]);
+        while !rest.is_empty() {
+            let mut size = 1; // a separator follows the last word
+            let fits = |word: &&Word| {
+                size += word.symbols();
+                size <= most_symbols
+            };
+            let number = rest.iter().take_while(fits).count().max(1);
+            parts.push(Part::new(&rest[..number], start, stop)?);
+            rest = &rest[number..];
+        }
+        Ok(parts)
+    }
+
+    fn new(words: &[Word], start: &Start, stop: &AtomicBool) -> Result<Part> {
+        let size = words.iter().map(Word::symbols).sum::<usize>();
         let mut part =
             Part { symbols: Symbols::with_capacity(size + 1), regions: Vec::new(), pairs: StartPairs::new() };
         let mut cutter = start.cutter(stop);
@@ -190,27 +221,17 @@ impl Part {
         Ok(part)
     }
 
+    /// Of both parts together, one behind the other.
+    pub fn joint_size(&self, other: &Part) -> usize {
+        self.symbols.len() + other.symbols.len() + 1
+    }
+
     /// Puts another part behind this one.
-    pub fn append(&mut self, other: Part) -> Result<()> {
-        check_size(self.symbols.len() + other.symbols.len())?;
+    pub fn append(&mut self, other: Part) {
         let offset = self.symbols.len() as u32;
         self.symbols.0.extend(other.symbols.0);
         let moved = |region: Region| Region { start: region.start + offset, ..region };
         self.regions.extend(other.regions.into_iter().map(moved));
         self.pairs.append(other.pairs, offset);
-        Ok(())
     }
-}
-
-/// Boundaries are 32-bit numbers.
-fn check_size(symbols: usize) -> Result<()> {
-    let limit = u32::MAX as usize - 1;
-    if symbols >= limit {
-        return Err(Error::Invalid(format!(
-            "the distinct pre-tokens that are looked at together (of one language, or of all in a global phase and \
-             where train text is measured) hold {symbols} bytes, more than the engine's limit of {limit}: \
-             prune the rarest, or give less text"
-        )));
-    }
-    Ok(())
 }

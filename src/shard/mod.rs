@@ -20,8 +20,8 @@
 mod layout;
 mod lists;
 mod scratch;
+mod shards;
 
-use crate::error::Result;
 use crate::pair::{Candidate, Pair};
 use fixedbitset::FixedBitSet;
 use layout::{Region, SEPARATOR, Symbols};
@@ -29,8 +29,9 @@ use lists::{BoundaryWriter, Lists, PairEntry, decode};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 
-pub use layout::{MOST_TOKENS, Part, Word};
+pub use layout::{LONGEST_WORD, MOST_SYMBOLS, MOST_TOKENS, Part, Word};
 pub use scratch::Scratch;
+pub use shards::Shards;
 
 /// One learned merge, with the lengths in bytes that a shard needs to find the spans.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +43,8 @@ pub struct Merge {
     pub right_len: u32,
 }
 
-pub struct Shard {
+/// Its boundaries are 32-bit numbers, so it has room for [`MOST_SYMBOLS`].
+struct Shard {
     symbols: Symbols,
     regions: Vec<Region>,
     pairs: FxHashMap<Pair, PairEntry>,
@@ -53,13 +55,8 @@ pub struct Shard {
 }
 
 impl Shard {
-    pub fn new(parts: Vec<Part>) -> Result<Shard> {
-        let mut parts = parts.into_iter();
-        let mut whole = parts.next().unwrap_or_default();
-        for part in parts {
-            whole.append(part)?;
-        }
-        let Part { mut symbols, regions, pairs: found } = whole;
+    fn new(part: Part) -> Shard {
+        let Part { mut symbols, regions, pairs: found } = part;
         symbols.push(SEPARATOR);
         symbols.finish();
         let mut seen = FixedBitSet::new();
@@ -71,14 +68,14 @@ impl Shard {
             let boundaries = lists.keep(&writer.bytes);
             pairs.insert(pair, PairEntry { count, boundaries });
         }
-        Ok(Shard { symbols, regions, pairs, lists, seen })
+        Shard { symbols, regions, pairs, lists, seen }
     }
 
-    pub fn count(&self, pair: Pair) -> u64 {
+    fn count(&self, pair: Pair) -> u64 {
         self.pairs.get(&pair).map_or(0, |entry| entry.count)
     }
 
-    pub fn candidates(&self) -> impl Iterator<Item = Candidate> + Clone {
+    fn candidates(&self) -> impl Iterator<Item = Candidate> + Clone {
         self.pairs.iter().map(|(&pair, entry)| Candidate { count: entry.count, pair })
     }
 
@@ -86,7 +83,7 @@ impl Shard {
     ///
     /// `merged` hears of every occurrence (owner and weight); `born` gets each pair whose count grew, which are the
     /// pairs of the new token and no others: every other pair can only lose.
-    pub fn apply(
+    fn apply(
         &mut self,
         merge: &Merge,
         scratch: &mut Scratch,

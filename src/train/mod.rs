@@ -27,6 +27,8 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+pub use crate::shard::{LONGEST_WORD, MOST_SYMBOLS};
+
 /// What a language brings: the text to learn from, and the text and the scale to measure it by.
 pub struct Language<'c> {
     pub train: Counted<'c>,
@@ -59,6 +61,8 @@ pub struct Settings {
     pub window: Option<Window>,
     pub admission: Admission,
     pub threads: usize,
+    /// How many bytes of words, separators included, a shard may hold: [`MOST_SYMBOLS`], or fewer in tests of many shards.
+    pub most_symbols: usize,
     /// Merges known beforehand and whom each served, and who had run out by then: where an earlier run left off.
     pub known: Vec<Step>,
     pub known_exhausted: Vec<(usize, usize)>,
@@ -90,6 +94,11 @@ pub fn train(languages: &[Language], start: &Start, settings: &Settings, tick: &
     if languages.is_empty() {
         return Err(Error::Invalid("there is no language to learn from".into()));
     }
+    for (i, Language { train, measure }) in languages.iter().enumerate() {
+        for text in [Some(train), measure.as_ref().map(|measure| &measure.text)].into_iter().flatten() {
+            check_lengths(text, i)?;
+        }
+    }
     let log = Log::default();
     let mut run = Run::new(languages, start, settings, &log, tick)?;
     run.snapshot();
@@ -110,6 +119,18 @@ pub fn train(languages: &[Language], start: &Start, settings: &Settings, tick: &
     }
     run.snapshot();
     Ok(run.result)
+}
+
+/// A word lies in one shard.
+fn check_lengths(text: &Counted, language: usize) -> Result<()> {
+    let longest =
+        if text.size() > LONGEST_WORD { text.iter().map(|(word, _)| word.len()).max() } else { None };
+    match longest {
+        Some(longest) if longest > LONGEST_WORD => Err(Error::Invalid(format!(
+            "language number {language} has a pre-token of {longest} bytes, and the engine takes up to {LONGEST_WORD}"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Who is served in a phase: all languages as one, or the worst compressed one.
@@ -146,7 +167,8 @@ impl<'r, 't> Run<'r, 't> {
         let capacity = vocabulary.size() + settings.known.len() + settings.goal.size().min(possible);
         let mut caller = Caller { tick, clock: Clock::start() };
         let measures: Vec<Option<Measure>> = languages.iter().map(|language| language.measure).collect();
-        let scale = caller.wait_for(&Trained::default(), |stop| Scale::new(&measures, start, stop))?;
+        let scale = |stop: &AtomicBool| Scale::new(&measures, start, settings.most_symbols, stop);
+        let scale = caller.wait_for(&Trained::default(), scale)?;
         Ok(Run {
             start,
             settings,
@@ -172,8 +194,10 @@ impl<'r, 't> Run<'r, 't> {
         if self.reached() {
             return Ok(());
         }
-        let (start, log, threads) = (self.start, self.log, self.settings.threads);
-        let pool = self.caller.wait_for(&self.result, |stop| Pool::new(texts, start, log, threads, stop))?;
+        let (start, log) = (self.start, self.log);
+        let &Settings { most_symbols, threads, .. } = self.settings;
+        let pool = |stop: &AtomicBool| Pool::new(texts, start, most_symbols, log, threads, stop);
+        let pool = self.caller.wait_for(&self.result, pool)?;
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
             // A single learner leaves nothing to do for helpers.

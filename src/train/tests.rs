@@ -175,6 +175,7 @@ fn some_settings() -> impl Strategy<Value = Settings> {
             window: window.map(|(size, alpha)| Window { size, alpha }),
             admission: Admission { min_frequency, max_token_length, whole_characters: false },
             threads,
+            most_symbols: MOST_SYMBOLS,
             known: Vec::new(),
             known_exhausted: Vec::new(),
         },
@@ -201,6 +202,17 @@ proptest! {
     #[test]
     fn the_engine_is_the_method(given in languages(), settings in some_settings()) {
         prop_assert_eq!(engine(&given, &settings), naive(&given, &settings));
+    }
+
+    /// The texts have some hundred symbols, and a limit of two puts every word into a shard of its own.
+    #[test]
+    fn a_text_may_need_several_shards(
+        given in languages(), mut settings in some_settings(), most_symbols in prop_oneof![2usize..40, 40usize..200],
+    ) {
+        let unlimited = engine(&given, &settings);
+        settings.most_symbols = most_symbols;
+        prop_assert_eq!(&engine(&given, &settings), &unlimited);
+        prop_assert_eq!(unlimited, naive(&given, &settings));
     }
 
     #[test]
@@ -238,6 +250,7 @@ fn two_merges_that_make_the_same_string_share_its_token() {
         window: None,
         admission: Admission { min_frequency: 0, max_token_length: usize::MAX, whole_characters: false },
         threads: 1,
+        most_symbols: MOST_SYMBOLS,
         known,
         known_exhausted: Vec::new(),
     };

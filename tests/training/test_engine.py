@@ -109,9 +109,9 @@ def engine(
     return learned, dict(zip(steps, costs, strict=True))
 
 
-def assert_equal(case, threads=1):
+def assert_equal(case, threads=1, **limits):
     expected = reference.train(**case)
-    got, costs = engine(**case, threads=threads)
+    got, costs = engine(**case, threads=threads, **limits)
     assert got.merges == expected.merges
     assert got.served == expected.served
     assert got.counts == expected.counts
@@ -224,6 +224,13 @@ def same_string(*known):
 @example(same_string((b"a", b"b"), (b"ab", b"c"), (b"b", b"c"), (b"a", b"bc")))
 def test_engine_goes_on_as_the_reference_does(case):
     assert_equal(case)
+
+
+@settings(max_examples=500, deadline=None)
+@given(cases() | continued(), st.integers(2, 40) | st.integers(40, 300), st.sampled_from([1, 1, 3]))
+def test_words_may_fill_several_shards(case, most_symbols, threads):
+    """As do those of more than 4 GiB. The reference knows of no shards."""
+    assert_equal(case, threads, most_symbols=most_symbols)
 
 
 @settings(max_examples=300, deadline=None)

@@ -130,6 +130,21 @@ def test_bad_input_is_refused_before_any_work(case, monkeypatch):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
+        ({"dev": DEV | {"tel": [" a", " a"]}}, "train text of 'deu' has a pre-token of 11 bytes, and up to 10 can be .*--pretokenizer gpt4o"),
+        ({"dev": DEV | {"tel": [" a", " తెలుగు"]}}, "dev text of 'tel' has a pre-token of 19 bytes"),
+    ],
+)
+def test_a_pre_token_too_long_for_the_engine_is_refused_before_any_work(settings, message, monkeypatch):
+    monkeypatch.setattr("pairity.training.checks.LONGEST", 10)
+    monkeypatch.setattr("pairity._core.train", lambda *_, **__: pytest.fail("the engine was started"))
+    corpus = WORDS | {"tel": {" a": 3}, "deu": {" abcdefghij": 2, " b": 5}}
+    with pytest.raises(PairityError, match=message):
+        learn(**{"corpus": corpus} | settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
         ({"ratios": {"a": 0.0}}, "ratio of 'a' is 0"),
         ({"ratios": {"a": -1.0}}, r"ratio of 'a' is -1\.0: it must be a positive"),
         ({"ratios": {"a": float("nan")}}, "ratio of 'a' is nan: it must be a positive"),

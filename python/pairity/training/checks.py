@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow.compute as pc
 
+from pairity import _core
 from pairity.bpe.alphabet import to_bytes
 from pairity.bpe.merges import BYTE_TOKENS
 from pairity.bpe.model import check_no_clash
@@ -28,6 +29,9 @@ UNLIKELY = 2.0
 
 MOST_BYTES = 2**63
 """The engine adds up counts in 64 bits."""
+
+LONGEST = _core.LONGEST_WORD
+"""The engine takes a pre-token of this many bytes at most; together they may have any number."""
 
 
 LEAST = {"max_token_length": 2, "pad_to": 1}
@@ -203,6 +207,19 @@ def what_auto_means(language: str, lengths: Mapping[str, float]) -> str:
     """The advice to choose a ratio that makes sense."""
     reference = reference_of(lengths)
     return f"--ratio {language}=auto makes it {lengths[reference]:,.1f} bytes, the length of a dev line of {reference}."
+
+
+def check_lengths(texts: Counts) -> None:
+    """No pre-token may be longer than the engine takes."""
+    for language, counts in texts.items():
+        offsets = np.frombuffer(counts.buffers()[1], np.int64)
+        # No pre-token is longer than all of them together, which is quickly known.
+        if offsets[-1] - offsets[0] > LONGEST and (longest := int(np.diff(offsets).max())) > LONGEST:
+            raise PairityError(
+                f"the {texts.split} text of {language!r} has a pre-token of {longest:,} bytes, and up to {LONGEST:,} can "
+                "be learned from: choose a pre-tokenizer that cuts text into words (--pretokenizer gpt4o), or cut the "
+                "text into shorter lines."
+            )
 
 
 def check_train(train: Counts) -> None:

@@ -19,6 +19,7 @@ from pairity.text.sampling import Draw
 from pairity.text.sources import resolve
 from pairity.training.checks import (
     check_dev,
+    check_lengths,
     check_not_learned,
     check_train,
     named_languages,
@@ -138,6 +139,7 @@ def read_train_and_dev(
         dev_counts = read(dev_sources, "dev", languages)
     if dev_counts is not None:
         check_dev(dev_counts, settings.policy)
+        check_lengths(dev_counts)
     if train_counts is None:
         train_counts = read(only(train_sources, languages), "train", languages)
     kept = {language: train_counts[language] for language in train_counts if language in languages}
@@ -145,6 +147,7 @@ def read_train_and_dev(
     notes = [*train_counts.notes, *notes]
     train_counts = Counts(kept, settings.pretokenization, "train", drawn, notes=notes)
     check_train(train_counts)
+    check_lengths(train_counts)
     check_not_learned(settings.special_tokens, train_counts, settings.min_frequency)
     measures = settings.policy.measures(train_counts, dev_counts or {})
     apart = set_apart(settings.policy.ratios or {}, measures)

@@ -1,0 +1,62 @@
+//! Shards side by side, which are asked and merged as one: a shard has room for 4 GiB of words, which nearly always is enough.
+//!
+//! In: parts, then merges. Out: the same as from one shard without a limit. A pair's count is the sum of its counts in all shards.
+
+use super::{Merge, Part, Scratch, Shard};
+use crate::pair::{Candidate, Pair};
+
+pub struct Shards {
+    shards: Vec<Shard>,
+    /// Pairs that one merge made, each with its count in one shard. Kept so that nothing is allocated.
+    born: Vec<Candidate>,
+}
+
+impl Shards {
+    /// As few as hold the parts with at most `most_symbols` each.
+    pub fn new(parts: impl IntoIterator<Item = Part>, most_symbols: usize) -> Shards {
+        let mut wholes: Vec<Part> = Vec::new();
+        for part in parts {
+            match wholes.last_mut() {
+                Some(last) if last.joint_size(&part) <= most_symbols => last.append(part),
+                _ => wholes.push(part),
+            }
+        }
+        Shards { shards: wholes.into_iter().map(Shard::new).collect(), born: Vec::new() }
+    }
+
+    pub fn count(&self, pair: Pair) -> u64 {
+        self.shards.iter().map(|shard| shard.count(pair)).sum()
+    }
+
+    /// Every pair once.
+    pub fn candidates(&self) -> impl Iterator<Item = Candidate> + Clone {
+        self.shards.iter().enumerate().flat_map(move |(i, shard)| {
+            let (earlier, later) = (&self.shards[..i], &self.shards[i + 1..]);
+            let is_new = move |pair: Pair| earlier.iter().all(|shard| shard.count(pair) == 0);
+            let elsewhere = move |pair: Pair| later.iter().map(|shard| shard.count(pair)).sum::<u64>();
+            let new = shard.candidates().filter(move |&Candidate { pair, .. }| is_new(pair));
+            new.map(move |Candidate { count, pair }| Candidate { count: count + elsewhere(pair), pair })
+        })
+    }
+
+    /// See [`Shard::apply`].
+    pub fn apply(
+        &mut self,
+        merge: &Merge,
+        scratch: &mut Scratch,
+        mut merged: impl FnMut(u32, u64),
+        mut born: impl FnMut(Candidate),
+    ) {
+        if let [only] = &mut self.shards[..] {
+            return only.apply(merge, scratch, merged, born);
+        }
+        for shard in &mut self.shards {
+            shard.apply(merge, scratch, &mut merged, |candidate| self.born.push(candidate));
+        }
+        self.born.sort_unstable_by_key(|candidate| candidate.pair);
+        for same in self.born.chunk_by(|a, b| a.pair == b.pair) {
+            born(Candidate { count: same.iter().map(|candidate| candidate.count).sum(), ..same[0] });
+        }
+        self.born.clear();
+    }
+}
