@@ -6,7 +6,7 @@
 use crate::counts::Counted;
 use crate::error::{Error, Result};
 use crate::log::{Log, Reader};
-use crate::pair::Candidate;
+use crate::pair::{Candidate, Pair};
 use crate::queue::{Admission, Queue};
 use crate::shard::{Part, Scratch, Shard, Word};
 use crate::start::Start;
@@ -26,6 +26,8 @@ const MOST_PARTS: usize = 16;
 pub struct Learner {
     shard: Shard,
     reader: Reader,
+    /// Tokens fewer than at the start.
+    pub saved: u64,
     /// Pairs with at least this count are in the queue; rarer ones, which are most, only when it has run dry.
     queued_from: u64,
     /// Pairs born since the queue was last asked: put into it only then, by the thread that has the vocabulary.
@@ -52,6 +54,7 @@ impl Learner {
         Ok(Learner {
             shard,
             reader: Reader::default(),
+            saved: 0,
             queued_from: u64::MAX,
             born: Vec::new(),
             queue: Queue::default(),
@@ -62,15 +65,20 @@ impl Learner {
     pub fn catch_up(&mut self, log: &Log, scratch: &mut Scratch) -> bool {
         let merges = self.reader.next_batch(log);
         for merge in merges {
-            let (born, queued_from) = (&mut self.born, self.queued_from);
+            let (born, saved, queued_from) = (&mut self.born, &mut self.saved, self.queued_from);
             let keep = |candidate: Candidate| {
                 if candidate.count >= queued_from {
                     born.push(candidate);
                 }
             };
-            self.shard.apply(merge, scratch, |_, _| (), keep);
+            self.shard.apply(merge, scratch, |_, weight| *saved += weight, keep);
         }
         !merges.is_empty()
+    }
+
+    /// How often a pair occurs, whether it may be merged or not.
+    pub fn count(&self, pair: Pair) -> u64 {
+        self.shard.count_if_any(pair)
     }
 
     pub fn best(&mut self, vocabulary: &Vocabulary, admission: &Admission) -> Option<Candidate> {
@@ -84,17 +92,48 @@ impl Learner {
             if best.is_some() || self.queued_from <= admission.floor() {
                 return best;
             }
-            // The queue is empty: take in the next rarer pairs, down to an eighth of the most frequent of them.
-            let rarer = self.shard.candidates().filter(|candidate| candidate.count < self.queued_from);
-            let most = rarer.clone().map(|candidate| candidate.count).max().unwrap_or(0);
-            let queued_from = (most / 8).max(admission.floor());
-            for candidate in rarer.filter(|candidate| candidate.count >= queued_from) {
-                if admission.admits(&candidate, vocabulary) {
-                    self.queue.push(candidate, vocabulary);
-                }
-            }
-            self.queued_from = queued_from;
+            self.queue_rarer(vocabulary, admission);
         }
+    }
+
+    /// The best pair and those behind it that have `share` of its count, in their order, `most` in all.
+    pub fn leading(
+        &mut self,
+        vocabulary: &Vocabulary,
+        admission: &Admission,
+        share: f64,
+        most: usize,
+    ) -> Vec<Candidate> {
+        let Some(best) = self.best(vocabulary, admission) else { return Vec::new() };
+        let leads = |count: u64| count as f64 >= share * best.count as f64;
+        while self.queued_from > admission.floor() && leads(self.queued_from - 1) {
+            self.queue_rarer(vocabulary, admission);
+        }
+        let mut leading = Vec::new();
+        while leading.len() < most
+            && let Some(next) = self.queue.best(vocabulary, self.queued_from, |pair| self.shard.count(pair))
+            && leads(next.count)
+        {
+            self.queue.pop(vocabulary);
+            leading.push(next);
+        }
+        for &candidate in &leading {
+            self.queue.push(candidate, vocabulary);
+        }
+        leading
+    }
+
+    /// Takes in the next rarer pairs, down to an eighth of the most frequent of them.
+    fn queue_rarer(&mut self, vocabulary: &Vocabulary, admission: &Admission) {
+        let rarer = self.shard.candidates().filter(|candidate| candidate.count < self.queued_from);
+        let most = rarer.clone().map(|candidate| candidate.count).max().unwrap_or(0);
+        let queued_from = (most / 8).max(admission.floor());
+        for candidate in rarer.filter(|candidate| candidate.count >= queued_from) {
+            if admission.admits(&candidate, vocabulary) {
+                self.queue.push(candidate, vocabulary);
+            }
+        }
+        self.queued_from = queued_from;
     }
 }
 

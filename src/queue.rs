@@ -56,7 +56,8 @@ impl Queue {
         }
     }
 
-    fn pop(&mut self, vocabulary: &Vocabulary) {
+    /// Removes what [`Queue::best`] has just found.
+    pub fn pop(&mut self, vocabulary: &Vocabulary) {
         self.heap.swap_remove(0);
         self.sink(0, vocabulary);
     }

@@ -14,7 +14,7 @@ mod tests;
 use crate::check_in::Clock;
 use crate::counts::Counted;
 use crate::error::{Error, Result};
-use crate::learner::Pool;
+use crate::learner::{Learner, Pool};
 use crate::log::Log;
 use crate::pair::Candidate;
 use crate::queue::Admission;
@@ -24,6 +24,7 @@ use crate::start::Start;
 use crate::turns::{Turns, Window};
 use crate::vocabulary::Vocabulary;
 use std::panic::resume_unwind;
+use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -57,11 +58,20 @@ pub struct Settings {
     /// This many merges, the first ones, serve all languages together (classical BPE).
     pub global_merges: usize,
     pub window: Option<Window>,
+    pub joint: Option<Joint>,
     pub admission: Admission,
     pub threads: usize,
     /// Merges known beforehand and whom each served, and who had run out by then: where an earlier run left off.
     pub known: Vec<Step>,
     pub known_exhausted: Vec<(usize, usize)>,
+}
+
+/// Of the served language's pairs that occur at least `share` times as often as its best, `most` of them at most, the
+/// one is taken that saves all languages together the most tokens.
+#[derive(Clone, Copy, Debug)]
+pub struct Joint {
+    pub share: f64,
+    pub most: usize,
 }
 
 /// One line of the trace.
@@ -128,6 +138,8 @@ struct Run<'r, 't> {
     log: &'r Log,
     turns: Turns,
     scale: Scale,
+    /// Of each language's train text at the start; empty unless it is asked for.
+    train_tokens: Vec<u64>,
     scratch: Scratch,
     result: Trained,
 }
@@ -147,6 +159,10 @@ impl<'r, 't> Run<'r, 't> {
         let mut caller = Caller { tick, clock: Clock::start() };
         let measures: Vec<Option<Measure>> = languages.iter().map(|language| language.measure).collect();
         let scale = caller.wait_for(&Trained::default(), |stop| Scale::new(&measures, start, stop))?;
+        let counted = if settings.joint.is_some() { languages } else { &[] };
+        let train_tokens = caller.wait_for(&Trained::default(), |stop| {
+            counted.iter().map(|language| start.cutter(stop).count_all(&language.train)).collect()
+        })?;
         Ok(Run {
             start,
             settings,
@@ -155,6 +171,7 @@ impl<'r, 't> Run<'r, 't> {
             log,
             turns: Turns::new(languages.len(), settings.window),
             scale,
+            train_tokens,
             scratch: Scratch::new(capacity),
             result: Trained::default(),
         })
@@ -193,7 +210,7 @@ impl<'r, 't> Run<'r, 't> {
                         }
                     }
                 };
-                match (self.best(&pool, served.unwrap_or(0))?, served) {
+                match (self.best(&pool, served)?, served) {
                     (Some(Candidate { count, pair }), _) => {
                         self.append(Step { left: pair.left(), right: pair.right(), served, count })?;
                     }
@@ -206,12 +223,44 @@ impl<'r, 't> Run<'r, 't> {
         })
     }
 
-    fn best(&mut self, pool: &Pool, served: usize) -> Result<Option<Candidate>> {
-        let mut learner = pool.learner(served);
+    fn best(&mut self, pool: &Pool, served: Option<usize>) -> Result<Option<Candidate>> {
+        let mut learner = self.up_to_date(pool, served.unwrap_or(0))?;
+        let admission = &self.settings.admission;
+        match self.settings.joint {
+            Some(Joint { share, most }) if served.is_some() => {
+                let leading = learner.leading(&self.vocabulary, admission, share, most);
+                drop(learner);
+                self.most_helpful(pool, &leading)
+            }
+            _ => Ok(learner.best(&self.vocabulary, admission)),
+        }
+    }
+
+    fn up_to_date<'p>(&mut self, pool: &'p Pool, index: usize) -> Result<MutexGuard<'p, Learner>> {
+        let mut learner = pool.learner(index);
         while learner.catch_up(self.log, &mut self.scratch) {
             self.check_in()?;
         }
-        Ok(learner.best(&self.vocabulary, &self.settings.admission))
+        Ok(learner)
+    }
+
+    /// Of these pairs the one that saves the most tokens per unit, summed over the languages; the first on a tie. A pair
+    /// that is a hundredth of a language's tokens in train saves about a hundredth of what a unit of it costs.
+    fn most_helpful(&mut self, pool: &Pool, leading: &[Candidate]) -> Result<Option<Candidate>> {
+        if leading.len() < 2 {
+            return Ok(leading.first().copied());
+        }
+        let mut saved = vec![0.0; leading.len()];
+        for language in 0..pool.len() {
+            let learner = self.up_to_date(pool, language)?;
+            let tokens = self.train_tokens[language] - learner.saved;
+            let weight = 1.0 / self.scale.gauges[language].rate() / tokens as f64;
+            for (saved, candidate) in saved.iter_mut().zip(leading) {
+                *saved += weight * learner.count(candidate.pair) as f64;
+            }
+        }
+        let best = (1..leading.len()).fold(0, |best, at| if saved[at] > saved[best] { at } else { best });
+        Ok(Some(leading[best]))
     }
 
     fn retire(&mut self, language: usize, step: usize) {
