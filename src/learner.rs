@@ -5,6 +5,7 @@
 
 use crate::counts::Counted;
 use crate::error::{Error, Result};
+use crate::joint::{Leading, Prices};
 use crate::log::{Log, Reader};
 use crate::pair::{Candidate, Pair};
 use crate::queue::{Admission, Queue};
@@ -33,10 +34,18 @@ pub struct Learner {
     /// Pairs born since the queue was last asked: put into it only then, by the thread that has the vocabulary.
     born: Vec<Candidate>,
     queue: Queue,
+    /// The same pairs by what they are worth to all languages, where that decides.
+    leading: Option<Leading>,
 }
 
 impl Learner {
-    fn new(texts: &[Counted], start: &Start, threads: usize, stop: &AtomicBool) -> Result<Learner> {
+    fn new(
+        texts: &[Counted],
+        start: &Start,
+        joint: bool,
+        threads: usize,
+        stop: &AtomicBool,
+    ) -> Result<Learner> {
         let parts = if let [text] = texts {
             vec![Part::new(words(text).collect(), start, stop)]
         } else {
@@ -58,6 +67,7 @@ impl Learner {
             queued_from: u64::MAX,
             born: Vec::new(),
             queue: Queue::default(),
+            leading: joint.then(Leading::default),
         })
     }
 
@@ -85,6 +95,9 @@ impl Learner {
         for candidate in self.born.drain(..) {
             if admission.admits(&candidate, vocabulary) {
                 self.queue.push(candidate, vocabulary);
+                if let Some(leading) = &mut self.leading {
+                    leading.push(candidate, vocabulary);
+                }
             }
         }
         loop {
@@ -96,31 +109,32 @@ impl Learner {
         }
     }
 
-    /// The best pair and those behind it that have `share` of its count, in their order, `most` in all.
-    pub fn leading(
+    /// The pair that is worth most to all languages, among those whose count here is at least `share` of the best one's.
+    /// `worth` sums over the languages, of which this is one.
+    pub fn worthiest(
         &mut self,
         vocabulary: &Vocabulary,
         admission: &Admission,
         share: f64,
-        most: usize,
-    ) -> Vec<Candidate> {
-        let Some(best) = self.best(vocabulary, admission) else { return Vec::new() };
+        prices: &Prices,
+        worth: impl Fn(&Learner, Pair, &[f64]) -> f64,
+    ) -> Option<Candidate> {
+        let best = self.best(vocabulary, admission)?;
         let leads = |count: u64| count as f64 >= share * best.count as f64;
         while self.queued_from > admission.floor() && leads(self.queued_from - 1) {
             self.queue_rarer(vocabulary, admission);
         }
-        let mut leading = Vec::new();
-        while leading.len() < most
-            && let Some(next) = self.queue.best(vocabulary, self.queued_from, |pair| self.shard.count(pair))
-            && leads(next.count)
-        {
-            self.queue.pop(vocabulary);
-            leading.push(next);
-        }
-        for &candidate in &leading {
-            self.queue.push(candidate, vocabulary);
-        }
-        leading
+        let mut leading = self.leading.take()?;
+        let found = leading.worthiest(
+            vocabulary,
+            prices,
+            self.queued_from,
+            leads,
+            |pair| self.shard.count(pair),
+            |pair, prices| worth(self, pair, prices),
+        );
+        self.leading = Some(leading);
+        found
     }
 
     /// Takes in the next rarer pairs, down to an eighth of the most frequent of them.
@@ -131,6 +145,9 @@ impl Learner {
         for candidate in rarer.filter(|candidate| candidate.count >= queued_from) {
             if admission.admits(&candidate, vocabulary) {
                 self.queue.push(candidate, vocabulary);
+                if let Some(leading) = &mut self.leading {
+                    leading.push(candidate, vocabulary);
+                }
             }
         }
         self.queued_from = queued_from;
@@ -149,6 +166,7 @@ impl<'p> Pool<'p> {
         texts: &[&[Counted]],
         start: &Start,
         log: &'p Log,
+        joint: bool,
         threads: usize,
         stop: &AtomicBool,
     ) -> Result<Self> {
@@ -162,7 +180,7 @@ impl<'p> Pool<'p> {
             for _ in 0..threads.min(texts.len()) {
                 scope.spawn(|| {
                     while let Some(&i) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        *lock(&built[i]) = Learner::new(texts[i], start, threads, stop);
+                        *lock(&built[i]) = Learner::new(texts[i], start, joint, threads, stop);
                     }
                 });
             }

@@ -1,7 +1,7 @@
 //! Two neighbouring tokens in one number, which is what the maps of pairs are keyed by.
 
 /// The ids of a left and a right token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pair(u64);
 
 impl Pair {

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from pairity.bpe.alphabet import to_text
-from pairity.training.policy import JOINT_CANDIDATES, Classical, Parity
+from pairity.training.policy import Classical, Parity
 from pairity.training.policy import Policy as Method
 
 Pair = tuple[bytes, bytes]
@@ -122,7 +122,7 @@ def train(
         best = possible[0]
         if joint < 1:
             leading = [pair for pair in possible if float(counts[pair]) >= joint * float(counts[best])]
-            best = most_helpful(leading[:JOINT_CANDIDATES])
+            best = most_helpful(leading)
         return best, counts[best]
 
     def most_helpful(pairs: list[Pair]) -> Pair:

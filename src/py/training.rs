@@ -7,7 +7,7 @@ use crate::queue::Admission;
 use crate::scale::Measure;
 use crate::start::Start;
 use crate::strings::Strings;
-use crate::train::{Goal, Joint, Language, Settings, Step, Trained, train as learn};
+use crate::train::{Goal, Language, Settings, Step, Trained, train as learn};
 use crate::turns::Window;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
@@ -81,7 +81,7 @@ fn train<'py>(
     tokens: Option<usize>,
     global_merges: Option<usize>,
     window: Option<(usize, f64)>,
-    joint: Option<(f64, usize)>,
+    joint: Option<f64>,
     min_frequency: u64,
     max_token_length: Option<usize>,
     whole_characters: bool,
@@ -115,7 +115,7 @@ fn train<'py>(
         goal,
         global_merges: global_merges.unwrap_or(usize::MAX),
         window: window.map(|(size, alpha)| Window { size, alpha }),
-        joint: joint.map(|(share, most)| Joint { share, most }),
+        joint,
         admission: Admission {
             min_frequency,
             max_token_length: max_token_length.unwrap_or(usize::MAX),

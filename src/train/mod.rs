@@ -14,9 +14,10 @@ mod tests;
 use crate::check_in::Clock;
 use crate::counts::Counted;
 use crate::error::{Error, Result};
+use crate::joint::Prices;
 use crate::learner::{Learner, Pool};
 use crate::log::Log;
-use crate::pair::Candidate;
+use crate::pair::{Candidate, Pair};
 use crate::queue::Admission;
 use crate::scale::{Measure, Scale};
 use crate::shard::{Merge, Scratch};
@@ -58,20 +59,14 @@ pub struct Settings {
     /// This many merges, the first ones, serve all languages together (classical BPE).
     pub global_merges: usize,
     pub window: Option<Window>,
-    pub joint: Option<Joint>,
+    /// Of the served language's pairs that occur at least this share as often as its best, the one is taken that saves
+    /// all languages together the most tokens.
+    pub joint: Option<f64>,
     pub admission: Admission,
     pub threads: usize,
     /// Merges known beforehand and whom each served, and who had run out by then: where an earlier run left off.
     pub known: Vec<Step>,
     pub known_exhausted: Vec<(usize, usize)>,
-}
-
-/// Of the served language's pairs that occur at least `share` times as often as its best, `most` of them at most, the
-/// one is taken that saves all languages together the most tokens.
-#[derive(Clone, Copy, Debug)]
-pub struct Joint {
-    pub share: f64,
-    pub most: usize,
 }
 
 /// One line of the trace.
@@ -140,6 +135,7 @@ struct Run<'r, 't> {
     scale: Scale,
     /// Of each language's train text at the start; empty unless it is asked for.
     train_tokens: Vec<u64>,
+    prices: Prices,
     scratch: Scratch,
     result: Trained,
 }
@@ -172,6 +168,7 @@ impl<'r, 't> Run<'r, 't> {
             turns: Turns::new(languages.len(), settings.window),
             scale,
             train_tokens,
+            prices: Prices::default(),
             scratch: Scratch::new(capacity),
             result: Trained::default(),
         })
@@ -190,7 +187,8 @@ impl<'r, 't> Run<'r, 't> {
             return Ok(());
         }
         let (start, log, threads) = (self.start, self.log, self.settings.threads);
-        let pool = self.caller.wait_for(&self.result, |stop| Pool::new(texts, start, log, threads, stop))?;
+        let joint = serve == Serve::Worst && self.settings.joint.is_some();
+        let pool = self.caller.wait_for(&self.result, |stop| Pool::new(texts, start, log, joint, threads, stop))?;
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
             // A single learner leaves nothing to do for helpers.
@@ -224,16 +222,11 @@ impl<'r, 't> Run<'r, 't> {
     }
 
     fn best(&mut self, pool: &Pool, served: Option<usize>) -> Result<Option<Candidate>> {
-        let mut learner = self.up_to_date(pool, served.unwrap_or(0))?;
-        let admission = &self.settings.admission;
-        match self.settings.joint {
-            Some(Joint { share, most }) if served.is_some() => {
-                let leading = learner.leading(&self.vocabulary, admission, share, most);
-                drop(learner);
-                self.most_helpful(pool, &leading)
-            }
-            _ => Ok(learner.best(&self.vocabulary, admission)),
+        if let (Some(language), Some(share)) = (served, self.settings.joint) {
+            return self.best_for_all(pool, language, share);
         }
+        let mut learner = self.up_to_date(pool, served.unwrap_or(0))?;
+        Ok(learner.best(&self.vocabulary, &self.settings.admission))
     }
 
     fn up_to_date<'p>(&mut self, pool: &'p Pool, index: usize) -> Result<MutexGuard<'p, Learner>> {
@@ -244,23 +237,25 @@ impl<'r, 't> Run<'r, 't> {
         Ok(learner)
     }
 
-    /// Of these pairs the one that saves the most tokens per unit, summed over the languages; the first on a tie. A pair
-    /// that is a hundredth of a language's tokens in train saves about a hundredth of what a unit of it costs.
-    fn most_helpful(&mut self, pool: &Pool, leading: &[Candidate]) -> Result<Option<Candidate>> {
-        if leading.len() < 2 {
-            return Ok(leading.first().copied());
-        }
-        let mut saved = vec![0.0; leading.len()];
-        for language in 0..pool.len() {
-            let learner = self.up_to_date(pool, language)?;
+    /// What a pair saves is counted in tokens per unit: one that is a hundredth of a language's tokens in train saves about a
+    /// hundredth of what a unit of that language costs.
+    fn best_for_all(&mut self, pool: &Pool, served: usize, share: f64) -> Result<Option<Candidate>> {
+        let learners: Result<Vec<_>> =
+            (0..pool.len()).map(|language| self.up_to_date(pool, language)).collect();
+        let mut learners = learners?;
+        let price = |(language, learner): (usize, &MutexGuard<Learner>)| {
             let tokens = self.train_tokens[language] - learner.saved;
-            let weight = 1.0 / self.scale.gauges[language].rate() / tokens as f64;
-            for (saved, candidate) in saved.iter_mut().zip(leading) {
-                *saved += weight * learner.count(candidate.pair) as f64;
-            }
-        }
-        let best = (1..leading.len()).fold(0, |best, at| if saved[at] > saved[best] { at } else { best });
-        Ok(Some(leading[best]))
+            1.0 / self.scale.gauges[language].rate() / tokens as f64
+        };
+        self.prices.set(learners.iter().enumerate().map(price).collect());
+        let (before, others) = learners.split_at_mut(served);
+        let (learner, after) = others.split_first_mut().expect("the served language is one of them");
+        let worth = |learner: &Learner, pair: Pair, prices: &[f64]| {
+            let each = before.iter().map(|other| &**other).chain([learner]);
+            let each = each.chain(after.iter().map(|other| &**other));
+            each.zip(prices).fold(0.0, |sum, (one, price)| sum + price * one.count(pair) as f64)
+        };
+        Ok(learner.worthiest(&self.vocabulary, &self.settings.admission, share, &self.prices, worth))
     }
 
     fn retire(&mut self, language: usize, step: usize) {

@@ -110,11 +110,10 @@ fn naive(given: &[Given], settings: &Settings) -> Learned {
             let id = |token: &Token| tokens.iter().position(|known| known == token).unwrap() as u32;
             let mut order: Vec<_> = counts.iter().map(|(&pair, &count)| (count, pair)).collect();
             order.sort_unstable_by(|a, b| b.cmp(a));
-            if let (Some(Joint { share, most }), true, Some(&(best, _))) =
+            if let (Some(share), true, Some(&(best, _))) =
                 (settings.joint, served.is_some(), order.first())
             {
                 order.retain(|&(count, _)| count as f64 >= share * best as f64);
-                order.truncate(most);
                 let saved = |pair: (&Token, &Token)| {
                     (0..given.len()).fold(0.0, |sum, language| {
                         let occurs = |word: &[Token]| {
@@ -189,13 +188,13 @@ fn some_settings() -> impl Strategy<Value = Settings> {
     let global_merges = prop::sample::select(vec![0, 0, 3, 8, usize::MAX]);
     let window = prop::option::of((1usize..8, prop::sample::select(vec![0.5, 1.0, 2.0])));
     let longest = prop::sample::select(vec![2, 4, usize::MAX, usize::MAX]);
-    let joint = prop::option::of((prop::sample::select(vec![0.1, 0.5, 0.9]), 1usize..6));
+    let joint = prop::option::of(prop::sample::select(vec![0.1, 0.5, 0.9]));
     (goal, global_merges, window, joint, 0u64..4, longest, 1usize..3).prop_map(
         |(goal, global_merges, window, joint, min_frequency, max_token_length, threads)| Settings {
             goal,
             global_merges,
             window: window.map(|(size, alpha)| Window { size, alpha }),
-            joint: joint.map(|(share, most)| Joint { share, most }),
+            joint,
             admission: Admission { min_frequency, max_token_length, whole_characters: false },
             threads,
             known: Vec::new(),

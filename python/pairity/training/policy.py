@@ -26,9 +26,6 @@ from pairity.errors import PairityError, listed, quoted
 from pairity.languages import hint_of_other_names
 from pairity.training.measure import Measure, Unit, bytes_per_line, on_dev, on_train
 
-JOINT_CANDIDATES = 32
-"""How many pairs of the worst language `joint` looks at: more find little that helps more, and take longer."""
-
 ByLanguage = Mapping[str, LanguageCounts]
 
 AUTO = "auto"
@@ -150,9 +147,9 @@ class Parity:
         """(window, alpha), as the engine takes them."""
         return (self.window, self.alpha) if self.window else None
 
-    def joint_setting(self) -> tuple[float, int] | None:
-        """(share, pairs to look at), as the engine takes them."""
-        return (float(self.joint), JOINT_CANDIDATES) if self.joint < 1 else None
+    def joint_setting(self) -> float | None:
+        """The share, as the engine takes it."""
+        return float(self.joint) if self.joint < 1 else None
 
     def check_budget(self, budget: int) -> None:
         """`budget` is how many merges (or tokens) are to be learned."""
