@@ -188,7 +188,8 @@ impl<'r, 't> Run<'r, 't> {
         }
         let (start, log, threads) = (self.start, self.log, self.settings.threads);
         let joint = serve == Serve::Worst && self.settings.joint.is_some();
-        let pool = self.caller.wait_for(&self.result, |stop| Pool::new(texts, start, log, joint, threads, stop))?;
+        let pool =
+            self.caller.wait_for(&self.result, |stop| Pool::new(texts, start, log, joint, threads, stop))?;
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
             // A single learner leaves nothing to do for helpers.

@@ -110,9 +110,7 @@ fn naive(given: &[Given], settings: &Settings) -> Learned {
             let id = |token: &Token| tokens.iter().position(|known| known == token).unwrap() as u32;
             let mut order: Vec<_> = counts.iter().map(|(&pair, &count)| (count, pair)).collect();
             order.sort_unstable_by(|a, b| b.cmp(a));
-            if let (Some(share), true, Some(&(best, _))) =
-                (settings.joint, served.is_some(), order.first())
-            {
+            if let (Some(share), true, Some(&(best, _))) = (settings.joint, served.is_some(), order.first()) {
                 order.retain(|&(count, _)| count as f64 >= share * best as f64);
                 let saved = |pair: (&Token, &Token)| {
                     (0..given.len()).fold(0.0, |sum, language| {

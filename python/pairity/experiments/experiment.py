@@ -28,7 +28,17 @@ PRESETS: Final[Mapping[str, tuple[str, ...]]] = {"paper-30": LANGUAGES_30, "pape
 """Sets of languages that need no list; those that the text lacks are left out."""
 
 OF_TEXT: Final = ("languages", "balance", "temperature", "sample", "seed", "pretokenizer")
-OF_POLICY: Final = ("window", "alpha", "joint", "global_merges", "ratios", "unit", "on", "dev_lines", "dev_seed")
+OF_POLICY: Final = (
+    "window",
+    "alpha",
+    "joint",
+    "global_merges",
+    "ratios",
+    "unit",
+    "on",
+    "dev_lines",
+    "dev_seed",
+)
 METHODS: Final[Mapping[str, tuple[str, ...]]] = {
     "parity": ("vocab_size", *OF_TEXT, *OF_POLICY),
     "classical": ("vocab_size", *OF_TEXT),
