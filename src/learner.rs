@@ -5,8 +5,9 @@
 
 use crate::counts::Counted;
 use crate::error::{Error, Result};
+use crate::joint::{Leading, Prices};
 use crate::log::{Log, Reader};
-use crate::pair::Candidate;
+use crate::pair::{Candidate, Pair};
 use crate::queue::{Admission, Queue};
 use crate::shard::{Part, Scratch, Shards, Word};
 use crate::start::Start;
@@ -26,11 +27,15 @@ const MOST_PARTS: usize = 16;
 pub struct Learner {
     shards: Shards,
     reader: Reader,
+    /// Tokens fewer than at the start.
+    pub saved: u64,
     /// Pairs with at least this count are in the queue; rarer ones, which are most, only when it has run dry.
     queued_from: u64,
     /// Pairs born since the queue was last asked: put into it only then, by the thread that has the vocabulary.
     born: Vec<Candidate>,
     queue: Queue,
+    /// The same pairs by what they are worth to all languages, where that decides.
+    leading: Option<Leading>,
 }
 
 impl Learner {
@@ -38,6 +43,7 @@ impl Learner {
         texts: &[Counted],
         start: &Start,
         most_symbols: usize,
+        joint: bool,
         threads: usize,
         stop: &AtomicBool,
     ) -> Result<Learner> {
@@ -59,9 +65,11 @@ impl Learner {
         Ok(Learner {
             shards: Shards::new(parts.into_iter().flatten(), most_symbols),
             reader: Reader::default(),
+            saved: 0,
             queued_from: u64::MAX,
             born: Vec::new(),
             queue: Queue::default(),
+            leading: joint.then(Leading::default),
         })
     }
 
@@ -69,21 +77,29 @@ impl Learner {
     pub fn catch_up(&mut self, log: &Log, scratch: &mut Scratch) -> bool {
         let merges = self.reader.next_batch(log);
         for merge in merges {
-            let (born, queued_from) = (&mut self.born, self.queued_from);
+            let (born, saved, queued_from) = (&mut self.born, &mut self.saved, self.queued_from);
             let keep = |candidate: Candidate| {
                 if candidate.count >= queued_from {
                     born.push(candidate);
                 }
             };
-            self.shards.apply(merge, scratch, |_, _| (), keep);
+            self.shards.apply(merge, scratch, |_, weight| *saved += weight, keep);
         }
         !merges.is_empty()
+    }
+
+    /// How often a pair occurs, whether it may be merged or not.
+    pub fn count(&self, pair: Pair) -> u64 {
+        self.shards.count_if_any(pair)
     }
 
     pub fn best(&mut self, vocabulary: &Vocabulary, admission: &Admission) -> Option<Candidate> {
         for candidate in self.born.drain(..) {
             if admission.admits(&candidate, vocabulary) {
                 self.queue.push(candidate, vocabulary);
+                if let Some(leading) = &mut self.leading {
+                    leading.push(candidate, vocabulary);
+                }
             }
         }
         loop {
@@ -91,17 +107,52 @@ impl Learner {
             if best.is_some() || self.queued_from <= admission.floor() {
                 return best;
             }
-            // The queue is empty: take in the next rarer pairs, down to an eighth of the most frequent of them.
-            let rarer = self.shards.candidates().filter(|candidate| candidate.count < self.queued_from);
-            let most = rarer.clone().map(|candidate| candidate.count).max().unwrap_or(0);
-            let queued_from = (most / 8).max(admission.floor());
-            for candidate in rarer.filter(|candidate| candidate.count >= queued_from) {
-                if admission.admits(&candidate, vocabulary) {
-                    self.queue.push(candidate, vocabulary);
+            self.queue_rarer(vocabulary, admission);
+        }
+    }
+
+    /// The pair that is worth most to all languages, among those whose count here is at least `share` of the best one's.
+    /// `worth` sums over the languages, of which this is one.
+    pub fn worthiest(
+        &mut self,
+        vocabulary: &Vocabulary,
+        admission: &Admission,
+        share: f64,
+        prices: &Prices,
+        worth: impl Fn(&Learner, Pair, &[f64]) -> f64,
+    ) -> Option<Candidate> {
+        let best = self.best(vocabulary, admission)?;
+        let leads = |count: u64| count as f64 >= share * best.count as f64;
+        while self.queued_from > admission.floor() && leads(self.queued_from - 1) {
+            self.queue_rarer(vocabulary, admission);
+        }
+        let mut leading = self.leading.take()?;
+        let found = leading.worthiest(
+            vocabulary,
+            prices,
+            self.queued_from,
+            leads,
+            |pair| self.shards.count(pair),
+            |pair, prices| worth(self, pair, prices),
+        );
+        self.leading = Some(leading);
+        found
+    }
+
+    /// Takes in the next rarer pairs, down to an eighth of the most frequent of them.
+    fn queue_rarer(&mut self, vocabulary: &Vocabulary, admission: &Admission) {
+        let rarer = self.shards.candidates().filter(|candidate| candidate.count < self.queued_from);
+        let most = rarer.clone().map(|candidate| candidate.count).max().unwrap_or(0);
+        let queued_from = (most / 8).max(admission.floor());
+        for candidate in rarer.filter(|candidate| candidate.count >= queued_from) {
+            if admission.admits(&candidate, vocabulary) {
+                self.queue.push(candidate, vocabulary);
+                if let Some(leading) = &mut self.leading {
+                    leading.push(candidate, vocabulary);
                 }
             }
-            self.queued_from = queued_from;
         }
+        self.queued_from = queued_from;
     }
 }
 
@@ -118,6 +169,7 @@ impl<'p> Pool<'p> {
         start: &Start,
         most_symbols: usize,
         log: &'p Log,
+        joint: bool,
         threads: usize,
         stop: &AtomicBool,
     ) -> Result<Self> {
@@ -131,7 +183,7 @@ impl<'p> Pool<'p> {
             for _ in 0..threads.min(texts.len()) {
                 scope.spawn(|| {
                     while let Some(&i) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        *lock(&built[i]) = Learner::new(texts[i], start, most_symbols, threads, stop);
+                        *lock(&built[i]) = Learner::new(texts[i], start, most_symbols, joint, threads, stop);
                     }
                 });
             }

@@ -28,6 +28,7 @@ pub mod check_in;
 pub mod counts;
 pub mod encode;
 pub mod error;
+mod joint;
 mod learner;
 mod log;
 mod memory;

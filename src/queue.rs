@@ -7,7 +7,7 @@ use crate::vocabulary::Vocabulary;
 use std::cmp::Ordering;
 
 /// The total order of candidates: more frequent first; on a tie the greater pair, left token before right.
-fn order(a: &Candidate, b: &Candidate, vocabulary: &Vocabulary) -> Ordering {
+pub fn order(a: &Candidate, b: &Candidate, vocabulary: &Vocabulary) -> Ordering {
     a.count.cmp(&b.count).then_with(|| {
         let lefts = vocabulary.compare(a.pair.left(), b.pair.left());
         lefts.then_with(|| vocabulary.compare(a.pair.right(), b.pair.right()))
@@ -56,7 +56,8 @@ impl Queue {
         }
     }
 
-    fn pop(&mut self, vocabulary: &Vocabulary) {
+    /// Removes what [`Queue::best`] has just found.
+    pub fn pop(&mut self, vocabulary: &Vocabulary) {
         self.heap.swap_remove(0);
         self.sink(0, vocabulary);
     }

@@ -39,10 +39,7 @@ impl Scale {
         for (owner, measure) in (0..).zip(measures) {
             let mut gauge = Gauge { units: 0.0, ratio: 1.0, tokens: 0 };
             if let &Some(Measure { text, units, ratio }) = measure {
-                gauge = Gauge { units, ratio, tokens: 0 };
-                for (bytes, count) in text.iter() {
-                    gauge.tokens += cutter.count(bytes)? * count;
-                }
+                gauge = Gauge { units, ratio, tokens: cutter.count_all(&text)? };
                 words.extend(text.iter().map(|(bytes, weight)| Word { bytes, weight, owner }));
             }
             gauges.push(gauge);

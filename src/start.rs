@@ -9,6 +9,7 @@
 
 use crate::bpe::Merger;
 use crate::check_in::CheckIn;
+use crate::counts::Counted;
 use crate::encode::Encoder;
 use crate::error::{Error, Result};
 use crate::vocabulary::{Vocabulary, byte_ranks};
@@ -93,6 +94,15 @@ impl Cutter<'_> {
             None => word.len() as u64,
             Some(_) => self.cut(word)?.len() as u64,
         })
+    }
+
+    /// The number of tokens of a text.
+    pub fn count_all(&mut self, text: &Counted) -> Result<u64> {
+        let mut tokens = 0;
+        for (word, count) in text.iter() {
+            tokens += self.count(word)? * count;
+        }
+        Ok(tokens)
     }
 }
 

@@ -16,7 +16,7 @@ pub struct Gauge {
 }
 
 impl Gauge {
-    fn rate(&self) -> f64 {
+    pub fn rate(&self) -> f64 {
         self.units / self.tokens as f64 / self.ratio
     }
 }

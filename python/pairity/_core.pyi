@@ -149,6 +149,7 @@ def train(
     tokens: int | None = None,
     global_merges: int | None = None,
     window: tuple[int, float] | None = None,
+    joint: float | None = None,
     min_frequency: int = 0,
     max_token_length: int | None = None,
     whole_characters: bool = False,

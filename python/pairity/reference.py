@@ -113,16 +113,27 @@ def train(
             eligible = [x for x in alive if recent.count(x) * len(train) <= allowed] or alive
         return min(eligible, key=rate)  # the first given on a tie
 
-    def best_pair(words: Words) -> tuple[Pair, int] | None:
-        counts: Counter[Pair] = Counter()
-        for tokens, count in words:
-            for pair in pairwise(tokens):
-                counts[pair] += count
+    def best_pair(words: Words, joint: float) -> tuple[Pair, int] | None:
+        counts = count_pairs(words)
         possible = [pair for pair in counts if counts[pair] >= max(min_frequency, 1) and admitted(pair)]
         if not possible:
             return None
-        best = max(possible, key=lambda pair: (counts[pair], to_text(pair[0]), to_text(pair[1])))
+        possible.sort(key=lambda pair: (counts[pair], to_text(pair[0]), to_text(pair[1])), reverse=True)
+        best = possible[0]
+        if joint < 1:
+            leading = [pair for pair in possible if float(counts[pair]) >= joint * float(counts[best])]
+            best = most_helpful(leading)
         return best, counts[best]
+
+    def most_helpful(pairs: list[Pair]) -> Pair:
+        """The pair that saves the most tokens per unit, summed over the languages; the first on a tie."""
+        saved = dict.fromkeys(pairs, 0.0)
+        for language in train:
+            counts = count_pairs(train_words[language])
+            weight = 1 / rate(language) / length(train_words[language])
+            for pair in pairs:
+                saved[pair] += weight * counts[pair]
+        return max(pairs, key=lambda pair: saved[pair])
 
     def admitted(pair: Pair) -> bool:
         token = pair[0] + pair[1]
@@ -153,15 +164,17 @@ def train(
     for pair in known:
         record(pair, None, 0)
     while not reached():
+        joint = 1.0
         if global_merges is None or len(learned.merges) < global_merges:
             served = None
             words = [word for language in train for word in train_words[language]]
         elif alive:
             served = worst_language()
             words = train_words[served]
+            joint = method.joint if isinstance(method, Parity) else 1.0
         else:
             break
-        best = best_pair(words)
+        best = best_pair(words, joint)
         if best is None and served is not None:
             alive.remove(served)
             learned.exhausted.append((served, len(learned.merges)))
@@ -184,6 +197,14 @@ def start_from(table: Table | None, counts: Mapping[bytes, int]) -> Words:
 
 def in_bytes(pretoken: bytes) -> list[bytes]:
     return [bytes([byte]) for byte in pretoken]
+
+
+def count_pairs(words: Words) -> Counter[Pair]:
+    counts: Counter[Pair] = Counter()
+    for tokens, count in words:
+        for pair in pairwise(tokens):
+            counts[pair] += count
+    return counts
 
 
 def length(words: Words) -> int:

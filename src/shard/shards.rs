@@ -28,6 +28,11 @@ impl Shards {
         self.shards.iter().map(|shard| shard.count(pair)).sum()
     }
 
+    /// The same for a pair that may never have occurred here.
+    pub fn count_if_any(&self, pair: Pair) -> u64 {
+        self.shards.iter().map(|shard| shard.count_if_any(pair)).sum()
+    }
+
     /// Every pair once.
     pub fn candidates(&self) -> impl Iterator<Item = Candidate> + Clone {
         self.shards.iter().enumerate().flat_map(move |(i, shard)| {

@@ -14,9 +14,10 @@ mod tests;
 use crate::check_in::Clock;
 use crate::counts::Counted;
 use crate::error::{Error, Result};
-use crate::learner::Pool;
+use crate::joint::Prices;
+use crate::learner::{Learner, Pool};
 use crate::log::Log;
-use crate::pair::Candidate;
+use crate::pair::{Candidate, Pair};
 use crate::queue::Admission;
 use crate::scale::{Measure, Scale};
 use crate::shard::{Merge, Scratch};
@@ -24,6 +25,7 @@ use crate::start::Start;
 use crate::turns::{Turns, Window};
 use crate::vocabulary::Vocabulary;
 use std::panic::resume_unwind;
+use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -59,6 +61,9 @@ pub struct Settings {
     /// This many merges, the first ones, serve all languages together (classical BPE).
     pub global_merges: usize,
     pub window: Option<Window>,
+    /// Of the served language's pairs that occur at least this share as often as its best, the one is taken that saves
+    /// all languages together the most tokens.
+    pub joint: Option<f64>,
     pub admission: Admission,
     pub threads: usize,
     /// How many bytes of words, separators included, a shard may hold: [`MOST_SYMBOLS`], or fewer in tests of many shards.
@@ -149,6 +154,9 @@ struct Run<'r, 't> {
     log: &'r Log,
     turns: Turns,
     scale: Scale,
+    /// Of each language's train text at the start; empty unless it is asked for.
+    train_tokens: Vec<u64>,
+    prices: Prices,
     scratch: Scratch,
     result: Trained,
 }
@@ -169,6 +177,10 @@ impl<'r, 't> Run<'r, 't> {
         let measures: Vec<Option<Measure>> = languages.iter().map(|language| language.measure).collect();
         let scale = |stop: &AtomicBool| Scale::new(&measures, start, settings.most_symbols, stop);
         let scale = caller.wait_for(&Trained::default(), scale)?;
+        let counted = if settings.joint.is_some() { languages } else { &[] };
+        let train_tokens = caller.wait_for(&Trained::default(), |stop| {
+            counted.iter().map(|language| start.cutter(stop).count_all(&language.train)).collect()
+        })?;
         Ok(Run {
             start,
             settings,
@@ -177,6 +189,8 @@ impl<'r, 't> Run<'r, 't> {
             log,
             turns: Turns::new(languages.len(), settings.window),
             scale,
+            train_tokens,
+            prices: Prices::default(),
             scratch: Scratch::new(capacity),
             result: Trained::default(),
         })
@@ -196,7 +210,8 @@ impl<'r, 't> Run<'r, 't> {
         }
         let (start, log) = (self.start, self.log);
         let &Settings { most_symbols, threads, .. } = self.settings;
-        let pool = |stop: &AtomicBool| Pool::new(texts, start, most_symbols, log, threads, stop);
+        let joint = serve == Serve::Worst && self.settings.joint.is_some();
+        let pool = |stop: &AtomicBool| Pool::new(texts, start, most_symbols, log, joint, threads, stop);
         let pool = self.caller.wait_for(&self.result, pool)?;
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
@@ -217,7 +232,7 @@ impl<'r, 't> Run<'r, 't> {
                         }
                     }
                 };
-                match (self.best(&pool, served.unwrap_or(0))?, served) {
+                match (self.best(&pool, served)?, served) {
                     (Some(Candidate { count, pair }), _) => {
                         self.append(Step { left: pair.left(), right: pair.right(), served, count })?;
                     }
@@ -230,12 +245,41 @@ impl<'r, 't> Run<'r, 't> {
         })
     }
 
-    fn best(&mut self, pool: &Pool, served: usize) -> Result<Option<Candidate>> {
-        let mut learner = pool.learner(served);
+    fn best(&mut self, pool: &Pool, served: Option<usize>) -> Result<Option<Candidate>> {
+        if let (Some(language), Some(share)) = (served, self.settings.joint) {
+            return self.best_for_all(pool, language, share);
+        }
+        let mut learner = self.up_to_date(pool, served.unwrap_or(0))?;
+        Ok(learner.best(&self.vocabulary, &self.settings.admission))
+    }
+
+    fn up_to_date<'p>(&mut self, pool: &'p Pool, index: usize) -> Result<MutexGuard<'p, Learner>> {
+        let mut learner = pool.learner(index);
         while learner.catch_up(self.log, &mut self.scratch) {
             self.check_in()?;
         }
-        Ok(learner.best(&self.vocabulary, &self.settings.admission))
+        Ok(learner)
+    }
+
+    /// What a pair saves is counted in tokens per unit: one that is a hundredth of a language's tokens in train saves about a
+    /// hundredth of what a unit of that language costs.
+    fn best_for_all(&mut self, pool: &Pool, served: usize, share: f64) -> Result<Option<Candidate>> {
+        let learners: Result<Vec<_>> =
+            (0..pool.len()).map(|language| self.up_to_date(pool, language)).collect();
+        let mut learners = learners?;
+        let price = |(language, learner): (usize, &MutexGuard<Learner>)| {
+            let tokens = self.train_tokens[language] - learner.saved;
+            1.0 / self.scale.gauges[language].rate() / tokens as f64
+        };
+        self.prices.set(learners.iter().enumerate().map(price).collect());
+        let (before, others) = learners.split_at_mut(served);
+        let (learner, after) = others.split_first_mut().expect("the served language is one of them");
+        let worth = |learner: &Learner, pair: Pair, prices: &[f64]| {
+            let each = before.iter().map(|other| &**other).chain([learner]);
+            let each = each.chain(after.iter().map(|other| &**other));
+            each.zip(prices).fold(0.0, |sum, (one, price)| sum + price * one.count(pair) as f64)
+        };
+        Ok(learner.worthiest(&self.vocabulary, &self.settings.admission, share, &self.prices, worth))
     }
 
     fn retire(&mut self, language: usize, step: usize) {

@@ -108,8 +108,26 @@ fn naive(given: &[Given], settings: &Settings) -> Learned {
                 *count >= min_frequency && left.len() + right.len() <= max_token_length
             });
             let id = |token: &Token| tokens.iter().position(|known| known == token).unwrap() as u32;
-            match counts.iter().max_by_key(|&(pair, count)| (count, pair)) {
-                Some((&(left, right), &count)) => Step { left: id(left), right: id(right), served, count },
+            let mut order: Vec<_> = counts.iter().map(|(&pair, &count)| (count, pair)).collect();
+            order.sort_unstable_by(|a, b| b.cmp(a));
+            if let (Some(share), true, Some(&(best, _))) = (settings.joint, served.is_some(), order.first()) {
+                order.retain(|&(count, _)| count as f64 >= share * best as f64);
+                let saved = |pair: (&Token, &Token)| {
+                    (0..given.len()).fold(0.0, |sum, language| {
+                        let occurs = |word: &[Token]| {
+                            word.windows(2).filter(|two| (&two[0], &two[1]) == pair).count() as u64
+                        };
+                        let text = &train[language];
+                        let count: u64 = text.iter().map(|(word, count)| occurs(word) * count).sum();
+                        sum + 1.0 / rate(&language) / held(text) as f64 * count as f64
+                    })
+                };
+                let all: Vec<f64> = order.iter().map(|&(_, pair)| saved(pair)).collect();
+                let best = (0..all.len()).rev().max_by(|&a, &b| all[a].total_cmp(&all[b])).unwrap();
+                order.swap(0, best);
+            }
+            match order.first() {
+                Some(&(count, (left, right))) => Step { left: id(left), right: id(right), served, count },
                 None => {
                     match served {
                         Some(language) => exhausted.push((language, steps.len())),
@@ -168,11 +186,13 @@ fn some_settings() -> impl Strategy<Value = Settings> {
     let global_merges = prop::sample::select(vec![0, 0, 3, 8, usize::MAX]);
     let window = prop::option::of((1usize..8, prop::sample::select(vec![0.5, 1.0, 2.0])));
     let longest = prop::sample::select(vec![2, 4, usize::MAX, usize::MAX]);
-    (goal, global_merges, window, 0u64..4, longest, 1usize..3).prop_map(
-        |(goal, global_merges, window, min_frequency, max_token_length, threads)| Settings {
+    let joint = prop::option::of(prop::sample::select(vec![0.1, 0.5, 0.9]));
+    (goal, global_merges, window, joint, 0u64..4, longest, 1usize..3).prop_map(
+        |(goal, global_merges, window, joint, min_frequency, max_token_length, threads)| Settings {
             goal,
             global_merges,
             window: window.map(|(size, alpha)| Window { size, alpha }),
+            joint,
             admission: Admission { min_frequency, max_token_length, whole_characters: false },
             threads,
             most_symbols: MOST_SYMBOLS,
@@ -248,6 +268,7 @@ fn two_merges_that_make_the_same_string_share_its_token() {
         goal: Goal::Merges(12),
         global_merges: 0,
         window: None,
+        joint: None,
         admission: Admission { min_frequency: 0, max_token_length: usize::MAX, whole_characters: false },
         threads: 1,
         most_symbols: MOST_SYMBOLS,

@@ -79,6 +79,7 @@ def engine(
         tokens=num_tokens,
         global_merges=method.global_merges_of(budget),
         window=method.window_setting(),
+        joint=method.joint_setting(),
         threads=threads,
         start=start,
         known=engine_steps(known, token_of),
@@ -157,6 +158,8 @@ def cases(draw):
             "window": draw(st.sampled_from([1, 2, 5])),
             "alpha": draw(st.sampled_from([0.3, 1.0, 2.0])),
         }
+    if draw(st.booleans()):
+        shape["joint"] = draw(st.sampled_from([0.1, 0.5, 0.7, 0.99]))
     method: Policy = Parity(**shape)
     if kind == "classical":
         method = Classical()

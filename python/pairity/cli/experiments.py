@@ -60,6 +60,12 @@ def experiment_command(file: Path, output: Path, threads: int | None) -> None:
     "--alpha", commas=True, metavar="A...", help="With --window: the limit, as a multiple of an equal share."
 )
 @several(
+    "--joint",
+    commas=True,
+    metavar="SHARE...",
+    help="Look at pairs with SHARE of the best one's count, and take the one that helps all languages most.",
+)
+@several(
     "--global-merges",
     commas=True,
     metavar="N|SHARE...",

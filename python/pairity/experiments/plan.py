@@ -264,7 +264,7 @@ def planned(one: Combination, name: str, codes: tuple[str, ...], data: Data) -> 
 def policy_of(method: str, given: Mapping[str, Any], codes: Sequence[str]) -> Policy:
     if method == "classical":
         return Classical()
-    keys = ("global_merges", "window", "alpha", "unit", "on")
+    keys = ("global_merges", "window", "alpha", "joint", "unit", "on")
     settings = {key: given[key] for key in keys if key in given}
     if "ratios" in given:
         # A language whose ratio is that of its own dev lines: the paper's ratios, measured on train text.

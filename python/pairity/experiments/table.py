@@ -44,6 +44,7 @@ class Row:
     global_share: float | None
     window: int | None
     alpha: float | None
+    joint: float | None
     ratios: str | None
     unit: str | None
     on: str | None
@@ -130,6 +131,7 @@ def row_of(made: Made, scored: Scored, data: Data) -> Row:
         global_share=parity.global_merges if parity and isinstance(parity.global_merges, float) else None,
         window=parity.window if parity else None,
         alpha=float(parity.alpha) if parity and parity.window else None,
+        joint=float(parity.joint) if parity else None,
         ratios=json.dumps(given["ratios"]) if "ratios" in given else None,
         unit=parity.unit if parity else None,
         on=parity.on if parity else None,

@@ -4,6 +4,7 @@
     Parity()                             the language that is compressed worst on the dev set
     Parity(global_merges=0.5)            hybrid: classical for the first half of the merges
     Parity(window=100, alpha=2.0)        nobody more than alpha times its share of 100 merges
+    Parity(joint=0.5)                    of the worst language's frequent pairs the one that helps all languages most
     Parity(ratios={"code": 130.0})       a language without dev text: the bytes of its line-equivalent
     Parity(ratios={"code": "eng_Latn"})  the same, but as many bytes as a dev line of English has
     Parity(ratios={"code": "auto"})      the same, of English if it has dev text, of the first language if not
@@ -47,6 +48,9 @@ class Classical:
     def window_setting(self) -> None:
         return None
 
+    def joint_setting(self) -> None:
+        return None
+
     def check_budget(self, budget: int) -> None:
         """Any number is fine."""
 
@@ -85,6 +89,9 @@ class Parity:
     alpha * window / languages."""
     alpha: float = 2.0
     """With a window: what a language may have of it, as a multiple of an equal share."""
+    joint: float = 1.0
+    """Look at those of the served language's pairs that occur at least this share as often as its most frequent one,
+    and take the one that saves most tokens over all languages. 1.0: its most frequent one, as in the paper."""
     ratios: Mapping[str, float | str] | None = None
     """Language -> bytes of a line-equivalent, or the name of a language whose dev lines give them, or "auto"."""
     unit: Unit = "line"
@@ -105,6 +112,10 @@ class Parity:
         check_alpha(self.alpha)
         if self.window is None and self.alpha != Parity.alpha:
             refuse_lone_alpha(self.alpha)
+        if not is_positive(self.joint) or self.joint > 1:
+            raise PairityError(
+                f"joint is {self.joint}: give a share above 0.0, up to 1.0 (1.0 looks at the most frequent pair alone)."
+            )
         if self.unit not in get_args(Unit):
             raise PairityError(f"unit is {self.unit!r}: choose one of {', '.join(get_args(Unit))}.")
         if self.on not in ("dev", "train"):
@@ -135,6 +146,10 @@ class Parity:
     def window_setting(self) -> tuple[int, float] | None:
         """(window, alpha), as the engine takes them."""
         return (self.window, self.alpha) if self.window else None
+
+    def joint_setting(self) -> float | None:
+        """The share, as the engine takes it."""
+        return float(self.joint) if self.joint < 1 else None
 
     def check_budget(self, budget: int) -> None:
         """`budget` is how many merges (or tokens) are to be learned."""

@@ -115,6 +115,7 @@ class Settings:
             "tokens": None if self.vocab_size is None else known_tokens + self.budget,
             "global_merges": None if first is None else known + first,
             "window": self.policy.window_setting(),
+            "joint": self.policy.joint_setting(),
             "min_frequency": self.min_frequency,
             "max_token_length": self.max_token_length,
             "whole_characters": self.whole_characters,
