@@ -17,8 +17,8 @@ from pairity.counts.values import LanguageCounts, Split, check_split, text_buffe
 from pairity.errors import PairityError
 from pairity.text import reading
 from pairity.text.blocks import Block, no_text, not_utf8
-from pairity.text.columns import check_errors
 from pairity.text.inputs import CountsInput, TextInput
+from pairity.text.options import TextReading
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
 from pairity.text.sources import resolve
 
@@ -45,7 +45,7 @@ def count(
     `progress(done, total, what)` gets bytes of the files as they are on disk, and the language at work.
     """
     check_split(split)
-    check_errors(errors)
+    how = TextReading(text_column=text_column, errors=errors)
     cut = Pretokenization.of(pretokenizer, digits, normalize)
     wanted = None if languages is None else list(languages)
     found = resolve(sources, wanted)
@@ -68,7 +68,7 @@ def count(
         origins.append(part.origin)
     made = dict(merge(given, origins=origins)) if given else {}
     parquet.give_back_memory()
-    made |= count_texts(list(texts.values()), cut, errors, text_column, threads, count_words, progress)
+    made |= count_texts(list(texts.values()), cut, how, threads, count_words, progress)
     unwanted = [] if wanted is None else [language for language in order if language not in wanted]
     kept = {language: made[language] for language in order if language not in unwanted}
     return Counts(kept, cut, split, left_out=[*found.left_out, *unwanted], notes=found.notes)
@@ -77,8 +77,7 @@ def count(
 def count_texts(
     inputs: Sequence[TextInput],
     cut: Pretokenization,
-    errors: str,
-    text_column: str,
+    how: TextReading,
     threads: int | None,
     count_words: bool,
     progress: reading.BytesListener | None,
@@ -91,7 +90,7 @@ def count_texts(
         return _core.Counter(
             cut.pattern,
             nfc=cut.normalize == "nfc",
-            replace_invalid=errors == "replace",
+            replace_invalid=how.errors == "replace",
             count_words=count_words,
         )
 
@@ -120,7 +119,7 @@ def count_texts(
             counter.merge(other)
         made[language] = from_core(*counter.finish(), count_words)
 
-    reading.read(inputs, feed, finish, text_column=text_column, threads=threads, progress=progress)
+    reading.read(inputs, feed, finish, how=how, threads=threads, progress=progress)
     for part in inputs:
         if not made[part.language].bytes:
             raise PairityError(no_text(part, made[part.language].lines or 0))

@@ -13,6 +13,7 @@ from pairity.experiments.data import Data, named
 from pairity.experiments.folder import Folder, key_of
 from pairity.experiments.plan import Corpus
 from pairity.progress import Progress
+from pairity.text.options import TextReading
 from pairity.text.sampling import draw
 from pairity.training.texts import only
 
@@ -61,21 +62,21 @@ def count_all(
 def count_one(
     corpus: Corpus, data: Data, path: Path, threads: int | None, show: Progress, which: str
 ) -> dict[str, dict[str, Any]]:
-    text, column = only(data.train, list(corpus.codes)), data.text_column
+    text, how = only(data.train, list(corpus.codes)), TextReading(text_column=data.text_column)
     given: dict[str, dict[str, Any]] = {}
     if corpus.draw.takes_all:
         sources: Any = text
     else:
         show.stage(f"drawing text {which}", unit="B")
-        drawn = draw(text, corpus.draw, text_column=column, threads=threads, progress=show.bytes_read)
-        sources = drawn.lines(text_column=column, progress=show.bytes_read)
+        drawn = draw(text, corpus.draw, how=how, threads=threads, progress=show.bytes_read)
+        sources = drawn.lines(how=how, progress=show.bytes_read)
         given = {code: asdict(one) for code, one in drawn.given.items()}
     show.stage(f"counting text {which}", unit="B")
     counts = count(
         sources,
         pretokenizer=corpus.cut,
         languages=corpus.codes,
-        text_column=column,
+        text_column=how.text_column,
         threads=threads,
         count_words=True,
         progress=show.bytes_read if corpus.draw.takes_all else None,

@@ -21,6 +21,7 @@ from pairity.errors import PairityError
 from pairity.text import delimited, jsonl
 from pairity.text.columns import COLUMN_FIX, refuse_column, refuse_double, to_utf8, value_in
 from pairity.text.inputs import PARQUET_DAMAGE, TextFile, TextInput, refuse_broken
+from pairity.text.options import TextReading
 
 # Large enough that taking a block costs nothing beside counting it, small enough that Ctrl-C, which waits for
 # the blocks in work, is felt at once even with a slow user-given pattern.
@@ -46,12 +47,12 @@ class Block:
         return f"{self.where}, {self.unit} {number + 1}"
 
 
-def file_blocks(file: TextFile, text_column: str) -> Iterator[tuple[int, Block]]:
+def file_blocks(file: TextFile, how: TextReading) -> Iterator[tuple[int, Block]]:
     if file.kind == "parquet":
-        return parquet_blocks(file, text_column)
+        return parquet_blocks(file, how.text_column)
     if file.codec and not file.size and not file.once:
         refuse_broken(file.path, file.codec, EOFError("it has no bytes"))
-    return delimited_blocks(file, text_column) if file.kind in ("csv", "tsv") else line_blocks(file)
+    return delimited_blocks(file, how.text_column) if file.kind in ("csv", "tsv") else line_blocks(file)
 
 
 STREAM_DAMAGE = (OSError, EOFError, lzma.LZMAError, pa.ArrowException)
@@ -219,16 +220,16 @@ def rows_per_block(parquet: Any) -> int:
     return int(min(max(BLOCK_BYTES * metadata.num_rows // max(size, 1), 16), 1 << 16))
 
 
-def parse(block: Block, file: TextFile, text_column: str) -> Block:
+def parse(block: Block, file: TextFile, how: TextReading) -> Block:
     """JSON lines to texts; other blocks are ready as they are."""
     if file.kind != "jsonl" or block.lines is None:
         return block
-    texts, numbers = jsonl.texts(block.lines, text_column, block.place)
+    texts, numbers = jsonl.texts(block.lines, how.text_column, block.place)
     first = None if numbers is None else [block.first + number for number in numbers]
     return Block(block.where, "line", block.first, texts=texts, numbers=first)
 
 
-def iterable_blocks(language: str, lines: Iterable[object], text_column: str) -> Iterator[Block]:
+def iterable_blocks(language: str, lines: Iterable[object], how: TextReading) -> Iterator[Block]:
     """Lines from Python: strings, UTF-8 bytes, or records with a text column, as `datasets` gives."""
     where = f"the lines given for {language!r}"
     texts: list[bytes] = []
@@ -238,7 +239,7 @@ def iterable_blocks(language: str, lines: Iterable[object], text_column: str) ->
         return Block(where, "item", first, texts=pa.array(texts, pa.large_binary()))
 
     for index, item in enumerate(lines):
-        text = item_bytes(item, f"{where}, item {index + 1}", text_column)
+        text = item_bytes(item, f"{where}, item {index + 1}", how.text_column)
         texts.append(text)
         size += len(text) + 16
         if size >= BLOCK_BYTES:

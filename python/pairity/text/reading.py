@@ -7,17 +7,19 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Unpack
 
 from pairity.errors import PairityError
 from pairity.text.blocks import Block, file_blocks, iterable_blocks, no_text, not_utf8, parse
-from pairity.text.columns import check_errors
 from pairity.text.inputs import CountsInput, TextFile, TextInput
+from pairity.text.options import GivenReading, TextReading
 from pairity.text.sources import resolve
 from pairity.threads import thread_count
 
 BytesListener = Callable[[int, int, str], None]
 """Hears (bytes done, bytes in all, the language at work)."""
+
+DEFAULT = TextReading()
 
 
 @dataclass
@@ -44,7 +46,7 @@ def read(
     feed: Callable[[str, Block], None],
     ended: Callable[[str], None] = lambda language: None,
     *,
-    text_column: str = "text",
+    how: TextReading = DEFAULT,
     threads: int | None = None,
     progress: BytesListener | None = None,
 ) -> None:
@@ -58,9 +60,7 @@ def read(
     """
     number = thread_count(threads)
     ordered = [(part.language, file) for part in inputs for file in part.files]
-    streams = [
-        Stream(n, lang, file, file_blocks(file, text_column)) for n, (lang, file) in enumerate(ordered)
-    ]
+    streams = [Stream(n, lang, file, file_blocks(file, how)) for n, (lang, file) in enumerate(ordered)]
     waiting = sorted(streams, key=lambda stream: stream.file.size)  # the largest is popped first
     left = Counter([stream.language for stream in streams])  # how many sources of a language are not yet read
     left.update(part.language for part in inputs if part.lines is not None)
@@ -105,7 +105,7 @@ def read(
             try:
                 while not stop.is_set() and (block := stream.take()):
                     first = block.first
-                    feed(stream.language, parse(block, stream.file, text_column))
+                    feed(stream.language, parse(block, stream.file, how))
                 leave(stream)
             except BaseException as error:
                 failures.append((stream.order, first, error))
@@ -117,7 +117,7 @@ def read(
 
     def meanwhile() -> None:
         for part in inputs:
-            for block in iterable_blocks(part.language, part.lines or (), text_column):
+            for block in iterable_blocks(part.language, part.lines or (), how):
                 if stop.is_set():
                     return
                 feed(part.language, block)
@@ -163,26 +163,25 @@ def in_threads(
 def read_texts(
     sources: Any,
     *,
-    text_column: str = "text",
-    errors: Literal["strict", "replace"] = "strict",
     languages: Iterable[str] | None = None,
+    **reading: Unpack[GivenReading],
 ) -> dict[str, list[str]]:
     """All texts of every language, in order, in memory: for test sets, where lines are aligned.
 
     {"eng_Latn": ["First line.", ...], "deu_Latn": ["Erste Zeile.", ...]}
     """
-    check_errors(errors)
+    how = TextReading(**reading)
     texts: dict[str, list[str]] = {}
     for part in resolve(sources, languages).inputs:
         if isinstance(part, CountsInput):
             raise PairityError(f"{part.origin} holds counts, and here text is needed: give the text files.")
         found = texts[part.language] = []
         for file in part.files:
-            for _, block in file_blocks(file, text_column):
-                found += decode(parse(block, file, text_column), errors)
+            for _, block in file_blocks(file, how):
+                found += decode(parse(block, file, how), how)
         if part.lines is not None:
-            for block in iterable_blocks(part.language, part.lines, text_column):
-                found += decode(block, errors)
+            for block in iterable_blocks(part.language, part.lines, how):
+                found += decode(block, how)
         if not any(found):
             raise PairityError(no_text(part, len(found)))
     return texts
@@ -197,11 +196,11 @@ def texts_in(block: Block) -> list[bytes]:
     return [line.removesuffix(b"\r") for line in lines]
 
 
-def decode(block: Block, errors: str) -> list[str]:
+def decode(block: Block, how: TextReading) -> list[str]:
     texts = []
     for index, text in enumerate(texts_in(block)):
         try:
-            texts.append(text.decode("utf-8", errors))
+            texts.append(text.decode("utf-8", how.errors))
         except UnicodeDecodeError as error:
             raise PairityError(not_utf8(block.place(index), error.start)) from None
     return texts

@@ -24,7 +24,8 @@ from pairity import _core
 from pairity.errors import PairityError
 from pairity.text.blocks import Block, file_blocks, iterable_blocks, parse
 from pairity.text.inputs import Resolved, TextInput
-from pairity.text.reading import BytesListener, read, texts_in
+from pairity.text.options import TextReading
+from pairity.text.reading import DEFAULT, BytesListener, read, texts_in
 
 ALL = 1 << 64
 """Every hash is below this."""
@@ -99,7 +100,7 @@ class Drawn:
     given: Mapping[str, Given]
 
     def lines(
-        self, *, text_column: str = "text", progress: BytesListener | None = None
+        self, *, how: TextReading = DEFAULT, progress: BytesListener | None = None
     ) -> dict[str, Iterator[bytes]]:
         """{language: its lines}, to be counted; each can be read once."""
         total = sum(file.size for part in self.inputs for file in part.files)
@@ -108,7 +109,7 @@ class Drawn:
         def chosen(part: TextInput) -> Iterator[bytes]:
             nonlocal done
             place, limit = places(self.seed, part.language), self.below[part.language]
-            for at, block in blocks_of(part, text_column):
+            for at, block in blocks_of(part, how):
                 if progress:
                     progress(done + at, total, part.language)
                 yield from (line for line in texts_in(block) if place(line) < limit)
@@ -121,7 +122,7 @@ def draw(
     sources: Resolved,
     wanted: Draw,
     *,
-    text_column: str = "text",
+    how: TextReading = DEFAULT,
     threads: int | None = None,
     progress: BytesListener | None = None,
 ) -> Drawn:
@@ -148,7 +149,7 @@ def draw(
             )
         )
 
-    read(inputs, look, text_column=text_column, threads=threads, progress=progress)
+    read(inputs, look, how=how, threads=threads, progress=progress)
     found = {language: together(parts) for language, parts in sizes.items()}
     for language, one in found.items():
         if not one.bytes:
@@ -233,14 +234,14 @@ def words_in(lines: Sequence[bytes]) -> int:
     return counter.finish()[3]["words"]
 
 
-def blocks_of(part: TextInput, text_column: str) -> Iterator[tuple[int, Block]]:
+def blocks_of(part: TextInput, how: TextReading) -> Iterator[tuple[int, Block]]:
     """All text of a language, with how many bytes of its files are read."""
     before = 0
     for file in part.files:
-        for done, block in file_blocks(file, text_column):
-            yield before + done, parse(block, file, text_column)
+        for done, block in file_blocks(file, how):
+            yield before + done, parse(block, file, how)
         before += file.size
-    for block in iterable_blocks(part.language, part.lines or (), text_column):
+    for block in iterable_blocks(part.language, part.lines or (), how):
         yield 0, block
 
 
