@@ -4,6 +4,7 @@
 //!
 //! | stage | module | in -> out |
 //! |---|---|---|
+//! | read | [`sieve`] | texts -> those to be counted: not broken, and each only once |
 //! | cut | [`split`] | text -> pre-tokens |
 //! | count | [`counts`] | text -> distinct pre-tokens with their counts |
 //! | learn | [`train`] | counts of each language -> merges, one loop for every variant |
@@ -33,6 +34,7 @@ mod pair;
 pub mod queue;
 pub mod scale;
 mod shard;
+pub mod sieve;
 pub mod split;
 pub mod start;
 pub mod strings;

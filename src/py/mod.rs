@@ -2,6 +2,7 @@
 
 mod counting;
 mod encoding;
+mod reading;
 mod training;
 
 use crate::check_in::{CheckIn, PAUSE};
@@ -28,6 +29,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("UNICODE_VERSION", UNICODE_VERSION)?;
     module.add("NotUtf8Error", module.py().get_type::<NotUtf8Error>())?;
     counting::register(module)?;
+    reading::register(module)?;
     training::register(module)?;
     encoding::register(module)
 }

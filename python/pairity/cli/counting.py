@@ -21,6 +21,8 @@ from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER
     """
     pairity count corpus/ -o counts.parquet
     pairity count 'eng_Latn=en/*.jsonl.zst' code=src.parquet --text-column content -o counts.parquet
+    pairity count web/*.parquet --language-column lang --on-error skip --dedup lines -o counts.parquet
+    zcat news.jsonl.gz | pairity count eng_Latn=-.jsonl -o counts.parquet
     """,
 )
 @click.argument("sources", nargs=-1, required=True, callback=values_in, metavar="SOURCE...")
@@ -43,7 +45,10 @@ def count_command(
     pretokenizer: str | None,
     single_digits: bool,
     normalize: Any,
-    text_column: str,
+    text_column: str | dict[str, str],
+    language_column: str | None,
+    on_error: Any,
+    dedup: Any,
     replace_invalid: bool,
     threads: int | None,
 ) -> None:
@@ -65,6 +70,9 @@ def count_command(
             threads=threads,
             count_words=split == "dev",
             progress=show.bytes_read,
+            language_column=language_column,
+            on_error=on_error,
+            dedup=dedup,
         )
         counts.save(output)
     print_counts(counts, output)

@@ -20,16 +20,18 @@ import pyarrow.parquet as pq
 from pairity.counts.tables import from_table, rows_by_language
 from pairity.counts.values import (
     MAX_COUNT,
+    PASSED,
+    SIZES,
     Array,
     LanguageCounts,
     Split,
     check_split,
     refuse_sum,
-    text_buffers,
 )
 from pairity.errors import PairityError
 from pairity.files.digests import digest_of
 from pairity.files.writing import write_file
+from pairity.text.blocks import text_buffers
 from pairity.text.inputs import COUNTS_COLUMNS, PARQUET_DAMAGE, refuse_broken
 from pairity.text.pretokenizers import Pretokenization
 
@@ -106,6 +108,7 @@ def metadata_of(stored: Stored, groups: Sequence[Mapping[str, Any]]) -> dict[str
                 "words": counts.words,
                 "replaced": counts.replaced,
             }
+            | {name: getattr(counts, name) for name in PASSED if getattr(counts, name)}
             for language, counts in stored.languages.items()
         },
         "row_groups": list(groups),
@@ -206,16 +209,16 @@ def with_sizes(
         raise PairityError(
             f"{path} was changed after it was made: rows and metadata differ on {odd}. Count again."
         )
-    names = ("lines", "bytes", "chars", "words", "replaced")
-    for language, size in sizes.items():
-        for name in names:
-            unknown = size[name] is None and name in ("lines", "words")
-            if not unknown and (type(size[name]) is not int or size[name] < 0):
-                raise ValueError(f"{name} of {language!r} is {size[name]!r}")
-    return {
-        language: LanguageCounts(*rows[language], **{name: size[name] for name in names})
+    found = {
+        language: {name: size[name] for name in SIZES} | {name: size.get(name, 0) for name in PASSED}
         for language, size in sizes.items()
     }
+    for language, size in found.items():
+        for name, number in size.items():
+            unknown = number is None and name in ("lines", "words")
+            if not unknown and (type(number) is not int or number < 0):
+                raise ValueError(f"{name} of {language!r} is {number!r}")
+    return {language: LanguageCounts(*rows[language], **size) for language, size in found.items()}
 
 
 def check_same(

@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pairity.counts.values import MAX_COUNT, Array, LanguageCounts, distinct, text_buffers, weighted
+from pairity.counts.values import MAX_COUNT, Array, LanguageCounts, distinct, weighted
 from pairity.errors import PairityError
+from pairity.text.blocks import text_buffers
 from pairity.text.inputs import COUNTS_COLUMNS
-from pairity.text.sources import check_language
+from pairity.text.mistakes import check_language
 
 
 def from_table(table: Any, where: str, lines: Mapping[str, int]) -> dict[str, LanguageCounts]:

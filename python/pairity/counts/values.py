@@ -14,12 +14,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairity.errors import PairityError
+from pairity.text.blocks import text_buffers
 from pairity.text.inputs import AlreadyCounted
 
 Split = Literal["train", "dev"]
 Array = npt.NDArray[np.uint64]
 
 MAX_COUNT = 2**63 - 1
+
+SIZES = ("lines", "bytes", "chars", "words", "replaced")
+"""Of the text, in `LanguageCounts`."""
+PASSED = ("skipped", "duplicates")
+"""How much of it was passed over; mostly nothing, and then files do not mention it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +42,10 @@ class LanguageCounts(AlreadyCounted):
     chars: int
     words: int | None = None
     replaced: int = 0
+    skipped: int = 0
+    """Broken texts that were passed over."""
+    duplicates: int = 0
+    """Texts that were equal to another one, and were passed over."""
 
     @property
     def distinct(self) -> int:
@@ -68,20 +78,11 @@ class LanguageCounts(AlreadyCounted):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LanguageCounts):
             return NotImplemented
-        sizes = operator.attrgetter("lines", "bytes", "chars", "words", "replaced")
+        sizes = operator.attrgetter(*SIZES, *PASSED)
         same: bool = self.pretokens.equals(other.pretokens)
         return same and np.array_equal(self.counts, other.counts) and sizes(self) == sizes(other)
 
     __hash__ = None  # type: ignore[assignment]
-
-
-def text_buffers(texts: Any) -> tuple[pa.Buffer, pa.Buffer]:
-    """A LargeBinaryArray as its bytes and its n + 1 offsets."""
-    _, offsets, data = texts.buffers()
-    size = (len(texts) + 1) * 8
-    return data or pa.py_buffer(b""), offsets.slice(texts.offset * 8, size) if offsets else pa.py_buffer(
-        bytes(8)
-    )
 
 
 def weighted(sizes: npt.NDArray[np.int64], counts: Array) -> int:
@@ -105,7 +106,7 @@ def sum_language(language: str, parts: Sequence[LanguageCounts]) -> LanguageCoun
         bytes=sum(part.bytes for part in parts),
         chars=sum(part.chars for part in parts),
         words=sum_known(part.words for part in parts),
-        replaced=sum(part.replaced for part in parts),
+        **{name: sum(getattr(part, name) for part in parts) for name in ("replaced", *PASSED)},
     )
 
 

@@ -76,7 +76,7 @@ def count_one(
         sources,
         pretokenizer=corpus.cut,
         languages=corpus.codes,
-        text_column=how.text_column,
+        text_column=data.text_column,
         threads=threads,
         count_words=True,
         progress=show.bytes_read if corpus.draw.takes_all else None,

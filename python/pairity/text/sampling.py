@@ -22,10 +22,10 @@ import pyarrow as pa
 
 from pairity import _core
 from pairity.errors import PairityError
-from pairity.text.blocks import Block, file_blocks, iterable_blocks, parse
+from pairity.text.blocks import Block, texts_in
 from pairity.text.inputs import Resolved, TextInput
 from pairity.text.options import TextReading
-from pairity.text.reading import DEFAULT, BytesListener, read, texts_in
+from pairity.text.reading import DEFAULT, BytesListener, blocks_of, read
 
 ALL = 1 << 64
 """Every hash is below this."""
@@ -109,7 +109,7 @@ class Drawn:
         def chosen(part: TextInput) -> Iterator[bytes]:
             nonlocal done
             place, limit = places(self.seed, part.language), self.below[part.language]
-            for at, block in blocks_of(part, how):
+            for at, _, block in blocks_of(part, how):
                 if progress:
                     progress(done + at, total, part.language)
                 yield from (line for line in texts_in(block) if place(line) < limit)
@@ -232,17 +232,6 @@ def words_in(lines: Sequence[bytes]) -> int:
     _, offsets, data = texts.buffers()
     counter.add_texts(data or b"", offsets)
     return counter.finish()[3]["words"]
-
-
-def blocks_of(part: TextInput, how: TextReading) -> Iterator[tuple[int, Block]]:
-    """All text of a language, with how many bytes of its files are read."""
-    before = 0
-    for file in part.files:
-        for done, block in file_blocks(file, how):
-            yield before + done, parse(block, file, how)
-        before += file.size
-    for block in iterable_blocks(part.language, part.lines or (), how):
-        yield 0, block
 
 
 def is_number(value: object) -> bool:

@@ -7,13 +7,14 @@ read, which takes long.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 from pairity.counts.counting import count
 from pairity.counts.counts import Counts
 from pairity.counts.values import LanguageCounts, Split
 from pairity.progress import Progress
 from pairity.text.inputs import Resolved
+from pairity.text.options import GivenReading, TextReading
 from pairity.text.sources import resolve
 from pairity.training.checks import (
     check_dev,
@@ -74,10 +75,21 @@ def describe(counts: LanguageCounts) -> dict[str, Any]:
     }
 
 
+LINE_BY_LINE = {"on_error": "stop", "dedup": None}
+"""Lines of dev text are those of other languages: none of them may be passed over."""
+
+
 def read_train_and_dev(
-    train: Any, dev: Any, skip: Iterable[str], settings: Settings, show: Progress, **reading: Any
+    train: Any,
+    dev: Any,
+    skip: Iterable[str],
+    settings: Settings,
+    show: Progress,
+    threads: int | None,
+    **reading: Unpack[GivenReading],
 ) -> Texts:
-    """Count train and dev (SOURCEs). `reading` says how files are read: text_column, errors, threads."""
+    """Count train and dev (SOURCEs). `reading` says how text is read, in the words of `count`."""
+    by_column = reading.get("language_column") is not None
 
     def read(sources: Resolved, split: Split, languages: list[str] | None = None) -> Counts:
         show.stage(f"reading {split}", unit="B")
@@ -88,11 +100,12 @@ def read_train_and_dev(
             languages=languages,
             count_words=split == "dev" and settings.policy.unit == "word",
             progress=show.bytes_read,
-            **reading,
+            threads=threads,
+            **(reading if split == "train" else {**reading, **LINE_BY_LINE}),
         )
 
-    train_sources = resolve(train)
-    dev_sources = None if dev is None else resolve(dev)
+    train_sources = resolve(train, by_column=by_column)
+    dev_sources = None if dev is None else resolve(dev, by_column=by_column)
     train_counts = dev_counts = dev_languages = None
     left_out: tuple[str, ...] = ()
 
@@ -100,6 +113,7 @@ def read_train_and_dev(
     if languages is None:
         train_counts = read(train_sources, "train")
         languages = list(train_counts)
+    TextReading(**reading).check_languages(languages)
     languages = without(languages, skip)
 
     if dev_sources is not None:
@@ -128,6 +142,6 @@ def read_train_and_dev(
 
 
 def only(sources: Resolved, languages: list[str]) -> Resolved:
-    """Without the texts of other languages; counts may hold several, and are chosen from when they are read."""
-    kept = [part for part in sources.inputs if part.language is None or part.language in languages]
+    """Without the texts of other languages; what holds several is chosen from when it is read."""
+    kept = [part for part in sources.inputs if not part.language or part.language in languages]
     return replace(sources, inputs=tuple(kept))

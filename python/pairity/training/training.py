@@ -4,7 +4,7 @@ tok = train("train/", dev="dev/", vocab_size=32_000, method=Parity(window=100))
 """
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Unpack
@@ -44,13 +44,16 @@ def train(
     reserved: int = 0,
     pad_to: int | None = None,
     skip: Iterable[str] = (),
-    text_column: str = "text",
+    text_column: str | Mapping[str, str] = "text",
     errors: Literal["strict", "replace"] = "strict",
     threads: int | None = None,
     progress: bool | Listener | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,
     continue_from: Any = None,
+    language_column: str | None = None,
+    on_error: Literal["stop", "skip"] = "stop",
+    dedup: Literal["lines"] | None = None,
     **roles: Unpack[GivenRoles],
 ) -> Tokenizer:
     """Learn a tokenizer of exactly `vocab_size` tokens (bytes, learned and special), or of `num_merges` merges.
@@ -58,7 +61,9 @@ def train(
     `train` and `dev` are SOURCEs: a folder with a file per language, "LANG=PATH", counts, a list of those, or
     {language: path | lines | {pretoken: count}}. Dev text must be parallel where languages are compared by line.
     `pretokenizer` is a name or a pattern (None: gpt4o, or that of the tokenizer that is continued).
-    `skip` leaves languages out. `whole_characters` forbids tokens that join a part of a character with another.
+    `text_column`, `language_column`, `errors`, `on_error` and `dedup` say how text is read, as for `count`; of dev
+    text, which may be parallel, no line is passed over. `skip` leaves languages out.
+    `whole_characters` forbids tokens that join a part of a character with another.
     `reserved` adds special tokens for later, `pad_to` as many more as make the size a multiple (64, 128).
     `progress`: None shows a bar on a terminal and writes a line every 30 seconds elsewhere, False shows nothing, a
     function hears of every stage.
@@ -92,8 +97,19 @@ def train(
     check_checkpoint(checkpoint, resume)
     threads = thread_count(threads)
     with Progress(progress) as show:
-        reading = {"text_column": text_column, "errors": errors, "threads": threads}
-        texts = read_train_and_dev(train, dev, skip, settings, show, **reading)
+        texts = read_train_and_dev(
+            train,
+            dev,
+            skip,
+            settings,
+            show,
+            threads,
+            text_column=text_column,
+            errors=errors,
+            language_column=language_column,
+            on_error=on_error,
+            dedup=dedup,
+        )
         for warning in texts.warnings:
             warnings.warn(warning, PairityWarning, stacklevel=2)
         keeper = None if checkpoint is None else keep(Path(checkpoint), settings, texts)
