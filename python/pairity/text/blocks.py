@@ -17,6 +17,8 @@ from pairity.text.inputs import TextInput
 # the blocks in work, is felt at once even with a slow user-given pattern.
 BLOCK_BYTES = 2 << 20
 
+LINE_BYTES = 1 << 12  # most lines are shorter
+
 
 @dataclass(frozen=True)
 class Block:

@@ -16,8 +16,6 @@ from pairity.text.blocks import Block, not_utf8
 from pairity.text.inputs import TextFile, refuse_broken
 from pairity.text.options import TextReading
 
-LINE_BYTES = 1 << 12  # most lines are shorter
-
 STREAM_DAMAGE = (OSError, EOFError, lzma.LZMAError, pa.ArrowException)
 """What reading a damaged file may raise, compressed or not."""
 
@@ -30,7 +28,10 @@ def line_blocks(file: TextFile, how: TextReading, broken: Broken) -> Iterator[tu
     reader = LineReader(file, how, broken)
     try:
         with open_raw(file) as raw:
-            for block in reader.blocks(pieces_of(raw, file)):
+            stream = decompressed(raw, file.codec)  # which closes the file when nobody holds it
+            quick = file.codec is None and file.is_local and not file.once
+            pieces = plain_pieces(raw) if quick else iter(lambda: stream.read(blocks.BLOCK_BYTES), b"")
+            for block in reader.blocks(pieces):
                 yield raw.tell(), block
     except STREAM_DAMAGE as error:
         ended = f", near line {reader.line + 1}" if file.codec else ""
@@ -161,21 +162,13 @@ def decompressed(raw: Any, codec: str | None) -> Any:
     return pa.CompressedInputStream(pa.PythonFile(raw, "r") if isinstance(raw, Tally) else raw, codec)
 
 
-def pieces_of(raw: Any, file: TextFile) -> Iterator[bytes]:
-    """The file in pieces that can be held; where that is quick, they end where lines end."""
-    if file.codec is None and file.is_local and not file.once:
-        return plain_pieces(raw)
-    stream = decompressed(raw, file.codec)
-    return iter(lambda: stream.read(blocks.BLOCK_BYTES), b"")
-
-
 def plain_pieces(raw: Any) -> Iterator[bytes]:
     """The end of a piece's last line is looked for first, so that the piece is read as it is and never copied."""
     start = 0
     while True:
         end = start + blocks.BLOCK_BYTES
         raw.seek(end)
-        while end - start < 2 * blocks.BLOCK_BYTES and (more := raw.read(LINE_BYTES)):
+        while end - start < 2 * blocks.BLOCK_BYTES and (more := raw.read(blocks.LINE_BYTES)):
             newline = more.find(b"\n") + 1
             end += newline or len(more)
             if newline:
@@ -200,7 +193,7 @@ def without_mark(data: bytes, path: str) -> bytes:
     ):
         if data.startswith(magic):
             raise PairityError(f"{path}, line 1: this is {what}, not UTF-8: {fix}.")
-    start = data[:LINE_BYTES]
+    start = data[: blocks.LINE_BYTES]
     if start.count(0) > max(8, len(start) // 4):  # half of the bytes of English text
         raise PairityError(
             f"{path}, line 1: this looks like UTF-16, since many of its bytes are 0: convert it to UTF-8."

@@ -112,7 +112,7 @@ def resolve_one(source: Any, notes: list[str], by_column: bool) -> list[TextInpu
         return at_place(path, str(path), notes, by_column)
     if isinstance(source, AlreadyCounted):
         return [CountsInput("the counts given", source)]
-    if hasattr(source, "__arrow_c_stream__") and not (by_column and not is_counts_table(source)):
+    if hasattr(source, "__arrow_c_stream__") and (not by_column or is_counts_table(source)):
         return [CountsInput("the table given", source)]
     if isinstance(source, Mapping):
         if hasattr(source, "column_names"):
@@ -121,21 +121,24 @@ def resolve_one(source: Any, notes: list[str], by_column: bool) -> list[TextInpu
                 f"a {type(source).__name__} has splits, and which to read is not said: give one, such as [{first!r}]."
             )
         return [from_mapping(language, value, notes) for language, value in source.items()]
-    if by_column and isinstance(source, Iterable) and not isinstance(source, bytes):
+    if by_column and is_data(source):
         return [TextInput("", "the records given", named=False, lines=source)]
     raise PairityError(
         f"a SOURCE cannot be {type(source).__name__}: give LANG=PATH, a folder, a counts file, "
-        "or {language: path, lines or counts}"
-        + (
-            "."
-            if by_column
-            else "; for records that name their languages, name that column with language_column."
-        )
+        "or {language: path, lines or counts}. For records that name their languages, name that column with "
+        "language_column."
     )
 
 
 def at_place(place: Place, origin: str, notes: list[str], by_column: bool) -> list[TextInput | CountsInput]:
     return (files_of_many if by_column else resolve_path)(place, origin, notes)
+
+
+def is_data(value: Any) -> bool:
+    """Whether it has texts or records to give."""
+    return not isinstance(value, bytes) and (
+        isinstance(value, Iterable) or hasattr(value, "__arrow_c_stream__")
+    )
 
 
 def is_counts_table(table: Any) -> bool:
@@ -159,7 +162,7 @@ def from_mapping(language: Any, value: Any, notes: list[str]) -> TextInput | Cou
         return text_input(language, files, origin)
     if isinstance(value, Mapping | AlreadyCounted):
         return CountsInput(origin, value, language)
-    if isinstance(value, bytes) or not isinstance(value, Iterable):
+    if not is_data(value):
         raise PairityError(
             f"the text of {language!r} cannot be {type(value).__name__}: give a path, an iterable of lines, "
             "or {pretoken: count}."
