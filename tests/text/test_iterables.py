@@ -110,15 +110,19 @@ def test_splits_are_no_languages() -> None:
         count(Splits(train=StandIn(TABLE)))
 
 
+def rows_of(rows: list[Any]) -> Iterator[Any]:
+    yield from rows
+
+
 def test_the_real_data_sets() -> None:
     datasets = pytest.importorskip("datasets", reason="needs the package datasets")
-    whole = datasets.Dataset.from_list(RECORDS)
+    whole = datasets.Dataset(datasets.table.InMemoryTable(TABLE), fingerprint="small texts")
     expected, several = count({"eng_Latn": TEXTS * 400}), count(BY_LANGUAGE)
     for data in (whole, whole.to_iterable_dataset(), whole.to_iterable_dataset(num_shards=3)):
         assert count({"eng_Latn": data}) == expected
         assert count(data, language_column="lang") == several
-        assert count({"eng_Latn": data.filter(lambda row: row["id"] < 7)})["eng_Latn"].lines == 7
-    streamed = datasets.IterableDataset.from_generator(lambda: iter(RECORDS))
+        assert count({"eng_Latn": data.take(7)})["eng_Latn"].lines == 7
+    streamed = datasets.IterableDataset.from_generator(rows_of, gen_kwargs={"rows": RECORDS})
     assert count(streamed, language_column="lang") == several
     with pytest.raises(PairityError, match="has splits"):
         count(datasets.DatasetDict(train=whole))
