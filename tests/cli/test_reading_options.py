@@ -43,7 +43,9 @@ def test_cleaning_is_reported_and_kept(folder: Path) -> None:
     )
     done = pairity("count", "--config", "count.toml", "-o", "a.parquet", cwd=folder)
     assert done.returncode == 0, done.stderr
-    assert "note: all.jsonl: 1 line was skipped, the first: all.jsonl, line 4, column 1: not JSON" in done.stderr
+    assert (
+        "note: all.jsonl: 1 line was skipped, the first: all.jsonl, line 4, column 1: not JSON" in done.stderr
+    )
     assert "note: texts that occur again in their language were left out: eng 1." in done.stderr
     assert Counts.load(folder / "a.parquet")["eng"].duplicates == 1
     strict = pairity("count", "--config", "count.toml", "--on-error", "stop", "-o", "b.parquet", cwd=folder)
@@ -75,7 +77,9 @@ def test_a_text_column_for_each_language(folder: Path) -> None:
 
 
 def test_training_from_standard_input(folder: Path) -> None:
-    records = [{"text": f"the {word} of {number % 9}", "lang": "eng"} for number, word in enumerate("ab" * 30)]
+    records = [
+        {"text": f"the {word} of {number % 9}", "lang": "eng"} for number, word in enumerate("ab" * 30)
+    ]
     done = pairity(
         "train", "--train", "-", "--language-column", "lang", "--method", "classical", "--num-merges", "5",
         "--dedup", "lines", "--on-error", "skip", "-o", "tok",
@@ -87,5 +91,12 @@ def test_training_from_standard_input(folder: Path) -> None:
 
 def test_help_says_what_a_source_may_be() -> None:
     said = " ".join(pairity("--help").stdout.split())
-    for part in ("standard input", "s3://bucket/en/", "wordfreq:en", ".words.tsv", "--language-column", "pairity[remote]"):
+    for part in (
+        "standard input",
+        "s3://bucket/en/",
+        "wordfreq:en",
+        ".words.tsv",
+        "--language-column",
+        "pairity[remote]",
+    ):
         assert part in said

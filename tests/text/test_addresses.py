@@ -95,7 +95,9 @@ def test_a_counts_file_elsewhere_is_refused(memory: Any) -> None:
     buffer = pa.BufferOutputStream()
     pq.write_table(pa.table({"language": ["a"], "pretoken": [b"x"], "count": [1]}), buffer)
     memory.pipe("/parts/counts.parquet", buffer.getvalue().to_pybytes())
-    with pytest.raises(PairityError, match=r"is a counts file, and those are read from here only: fetch it first"):
+    with pytest.raises(
+        PairityError, match=r"is a counts file, and those are read from here only: fetch it first"
+    ):
         resolve("memory://parts/counts.parquet")
 
 

@@ -129,16 +129,12 @@ def corpus(folder: Path) -> dict[str, list[str]]:
     for name, texts in lines.items():
         (folder / name).mkdir(parents=True)
         (folder / name / "0.txt").write_text("\n".join(texts[:200]))
-        (folder / name / "1.jsonl").write_text(
-            "\n".join(json.dumps({"text": text}) for text in texts[200:])
-        )
+        (folder / name / "1.jsonl").write_text("\n".join(json.dumps({"text": text}) for text in texts[200:]))
     return {name: list(dict.fromkeys(texts)) for name, texts in lines.items()}
 
 
 @pytest.mark.parametrize("room", [None, 40 * 100, 40 * 20])
-def test_each_text_counts_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int | None
-) -> None:
+def test_each_text_counts_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int | None) -> None:
     monkeypatch.setattr(blocks, "BLOCK_BYTES", 500)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
@@ -180,7 +176,8 @@ def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize(
-    ("option", "message"), [({"on_error": "ignore"}, "on_error is 'ignore'"), ({"dedup": "words"}, "dedup is")]
+    ("option", "message"),
+    [({"on_error": "ignore"}, "on_error is 'ignore'"), ({"dedup": "words"}, "dedup is")],
 )
 def test_bad_options(option: dict[str, str], message: str) -> None:
     with pytest.raises(PairityError, match=message):

@@ -106,7 +106,9 @@ def test_splits_are_no_languages() -> None:
     class Splits(dict[str, Any]):
         column_names = {"train": ["text"]}  # noqa: RUF012 (as `datasets.DatasetDict` has it)
 
-    with pytest.raises(PairityError, match=r"has splits, and which to read is not said: give one, such as \['train'\]"):
+    with pytest.raises(
+        PairityError, match=r"has splits, and which to read is not said: give one, such as \['train'\]"
+    ):
         count(Splits(train=StandIn(TABLE)))
 
 

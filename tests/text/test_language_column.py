@@ -179,7 +179,9 @@ def test_a_text_column_for_each_language(tmp_path: Path) -> None:
     as_jsonl(tmp_path / "deu_Latn.jsonl", [{"text": "zwei"}])
     columns = {"eng_Latn": "content"}
     assert count(tmp_path, text_column=columns) == count({"deu_Latn": ["zwei"], "eng_Latn": ["one"]})
-    with pytest.raises(PairityError, match="text_column has a name for 'fra_Latn', of which there is no text"):
+    with pytest.raises(
+        PairityError, match="text_column has a name for 'fra_Latn', of which there is no text"
+    ):
         count(tmp_path, text_column={"fra_Latn": "content"})
     for bad in ("", {"eng_Latn": ""}, {"eng_Latn": 3}):
         with pytest.raises(PairityError, match="text_column is"):

@@ -22,7 +22,10 @@ from pairity.text.sources import resolve
 from small_texts import PACK
 
 PATTERNS = [
-    pattern for both in _core.PATTERNS.values() for pattern in both if pattern not in (None, r"\p{N}|[^\p{N}]+")
+    pattern
+    for both in _core.PATTERNS.values()
+    for pattern in both
+    if pattern not in (None, r"\p{N}|[^\p{N}]+")
 ]
 
 PIECES = [
@@ -83,7 +86,9 @@ def test_a_long_record_is_refused_before_it_is_read(
     assert "line 3: longer than" in passed.notes[0]
 
 
-def test_a_record_is_as_long_as_it_is_however_it_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_is_as_long_as_it_is_however_it_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     record = b'{"text": "' + b"x" * 986 + b'"}\n'
     cut = Pretokenization.of("gpt4o", False, None)
     for before in range(0, 130, 17):
@@ -107,7 +112,9 @@ def test_a_line_that_cannot_be_cut_is_refused(tmp_path: Path, pattern: str | Non
     assert counted(path, cut)[0]["a"].lines == 3
     with pytest.MonkeyPatch.context() as patch:
         small_blocks(patch)
-        with pytest.raises(PairityError, match=r"a\.txt, line 2: longer than 1,000 bytes, with no place to cut"):
+        with pytest.raises(
+            PairityError, match=r"a\.txt, line 2: longer than 1,000 bytes, with no place to cut"
+        ):
             counted(path, cut, max_line=1000)
         counts, _ = counted(path, cut, max_line=1000, on_error="skip")
     assert (counts["a"].lines, counts["a"].skipped) == (2, 1)

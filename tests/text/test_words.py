@@ -39,7 +39,8 @@ def test_equal_words_add_up_and_are_not_compared(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["word", "word\tmany", "word\t1.5", "word\t0", "word\t-3", "\t3", "word\t9999999999999999", "a\tb\t3"]
+    "line",
+    ["word", "word\tmany", "word\t1.5", "word\t0", "word\t-3", "\t3", "word\t9999999999999999", "a\tb\t3"],
 )
 def test_a_bad_line_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / "eng_Latn.words.tsv"
@@ -64,7 +65,11 @@ def test_the_lists_of_wordfreq() -> None:
     counts = count(["eng_Latn=wordfreq:en", "jpn_Jpan=wordfreq:ja"])
     words = WordList("en").words()
     assert counts["eng_Latn"].lines == sum(words.values())
-    assert words["the"] > words["The"] > words["tokenizer"] if "tokenizer" in words else words["the"] > words["The"]
+    assert (
+        words["the"] > words["The"] > words["tokenizer"]
+        if "tokenizer" in words
+        else words["the"] > words["The"]
+    )
     found = dict(zip(counts["eng_Latn"].pretokens.to_pylist(), counts["eng_Latn"].counts, strict=True))
     assert found[b" the"] >= words["the"]
     assert word_counts("eng_Latn")[" the"] == words["the"]
