@@ -18,8 +18,9 @@ from pairity.counts.tables import from_dict, from_table
 from pairity.counts.values import LanguageCounts, Split, check_split
 from pairity.errors import PairityError
 from pairity.text import reading
-from pairity.text.blocks import Block, no_text, not_utf8, text_buffers
+from pairity.text.blocks import Block, no_text, not_utf8
 from pairity.text.cleaning import Passed
+from pairity.text.columns import text_buffers
 from pairity.text.inputs import CountsInput, TextInput
 from pairity.text.options import TextReading
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization

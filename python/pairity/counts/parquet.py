@@ -31,7 +31,7 @@ from pairity.counts.values import (
 from pairity.errors import PairityError
 from pairity.files.digests import digest_of
 from pairity.files.writing import write_file
-from pairity.text.blocks import text_buffers
+from pairity.text.columns import text_buffers
 from pairity.text.inputs import COUNTS_COLUMNS, PARQUET_DAMAGE, refuse_broken
 from pairity.text.pretokenizers import Pretokenization
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from pairity.counts.values import MAX_COUNT, Array, LanguageCounts, distinct, weighted
 from pairity.errors import PairityError
-from pairity.text.blocks import text_buffers
+from pairity.text.columns import text_buffers
 from pairity.text.inputs import COUNTS_COLUMNS
 from pairity.text.mistakes import check_language
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairity.errors import PairityError
-from pairity.text.blocks import text_buffers
+from pairity.text.columns import text_buffers
 from pairity.text.inputs import AlreadyCounted
 
 Split = Literal["train", "dev"]

@@ -61,15 +61,6 @@ class Block:
         )
 
 
-def text_buffers(texts: Any) -> tuple[pa.Buffer, pa.Buffer]:
-    """A LargeBinaryArray as its bytes and its n + 1 offsets."""
-    _, offsets, data = texts.buffers()
-    size = (len(texts) + 1) * 8
-    return data or pa.py_buffer(b""), offsets.slice(texts.offset * 8, size) if offsets else pa.py_buffer(
-        bytes(8)
-    )
-
-
 def texts_in(block: Block) -> list[bytes]:
     """The lines or records of a block, each by itself."""
     records: list[bytes] = block.as_texts().texts.to_pylist()
@@ -79,6 +70,8 @@ def texts_in(block: Block) -> list[bytes]:
 def no_text(part: TextInput, lines: int) -> str:
     """The sentence about an input that is empty."""
     blank = f"holds {lines} blank lines and nothing else" if lines else "is empty"
+    if not part.language:
+        return f"no text: {part.origin} {blank}. Give it text, or leave it out."
     return (
         f"no text for {part.language!r}: {part.origin} {blank}. Give it text, or leave {part.language} out."
     )

@@ -16,7 +16,8 @@ import numpy as np
 from pairity import _core
 from pairity.errors import PairityError, listed
 from pairity.text.aside import Aside
-from pairity.text.blocks import Block, not_utf8, text_buffers
+from pairity.text.blocks import Block, not_utf8
+from pairity.text.columns import text_buffers
 from pairity.text.mistakes import check_language
 from pairity.text.options import TextReading
 from pairity.text.skipping import Skipped
@@ -125,11 +126,13 @@ class Cleaning:
     def waiting(self) -> Iterator[Iterator[Block]]:
         """Blocks that had to wait, a part of them at a time: each part has a sieve of its own, with room again."""
         aside, self._depth = self._aside, self._depth + 1
-        for blocks in aside.parts():
-            self._aside, self._sieve = Aside(), self.new_sieve()
-            yield blocks
-            yield from self.waiting()
-        aside.remove()
+        try:
+            for blocks in aside.parts():
+                self._aside, self._sieve = Aside(), self.new_sieve()
+                yield blocks
+                yield from self.waiting()
+        finally:
+            aside.remove()
         self._depth -= 1
 
     def passed(self) -> Passed:

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
+import pyarrow as pa
+
 from pairity.errors import PairityError
 
 FIXES = (
@@ -46,3 +48,12 @@ def to_utf8(text: str) -> bytes:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
         return text.encode("utf-8", "surrogatepass")
+
+
+def text_buffers(texts: Any) -> tuple[pa.Buffer, pa.Buffer]:
+    """A LargeBinaryArray as its bytes and its n + 1 offsets."""
+    _, offsets, data = texts.buffers()
+    size = (len(texts) + 1) * 8
+    return data or pa.py_buffer(b""), offsets.slice(texts.offset * 8, size) if offsets else pa.py_buffer(
+        bytes(8)
+    )

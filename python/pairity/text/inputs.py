@@ -42,6 +42,11 @@ class TextFile:
     def is_local(self) -> bool:
         return isinstance(self.path, Path)
 
+    @property
+    def is_sized(self) -> bool:
+        """Not every server says how long a file is."""
+        return self.size > 0 or (self.is_local and not self.once)
+
     def open(self) -> Any:
         if not isinstance(self.path, Path):
             return self.path.open()

@@ -53,6 +53,7 @@ def read(
     inputs: Sequence[TextInput],
     feed: Callable[[str, Block], None],
     ended: Callable[[str], None] = lambda language: None,
+    ended_file: Callable[[str, TextFile], None] = lambda language, file: None,
     *,
     how: TextReading = DEFAULT,
     threads: int | None = None,
@@ -61,7 +62,8 @@ def read(
     """Call `feed(language, block)` for all text, from `threads` threads at once and in no defined order.
 
     `ended(language)` is called once for each language when all its text was fed, by the thread that fed the last of
-    it; not after an error. Where only records tell the languages, or equal texts are looked for, that is at the end.
+    it, and before it `ended_file(language, file)` for each of its files; not after an error. Where only records tell
+    the languages, or equal texts are looked for, a language ends when all text was fed.
     Threads begin with the largest files, one each. When no file is left, they help with those still being
     read: one reads and decompresses, the others work on the blocks, so one big file keeps all of them busy.
     Iterables are read by the calling thread, as their owner expects. The first error or Ctrl-C ends it all.
@@ -69,11 +71,11 @@ def read(
     number = thread_count(threads)
     with Cleaning(how) as cleaning:
         streams = file_streams(inputs, cleaning)
-        work = Reading(streams, inputs, feed, ended, cleaning, progress)
+        work = Reading(streams, inputs, feed, cleaning, ended, ended_file, progress)
         work.run(number)
         for blocks in cleaning.waiting():
             again = Stream(len(streams), "", None, ((0, block) for block in blocks))
-            Reading([again], [], work.hear, lambda language: None, cleaning, None).run(number)
+            Reading([again], [], work.hear, cleaning).run(number)
         for language in sorted(work.open):
             ended(language)
         return cleaning.passed()
@@ -99,14 +101,16 @@ class Reading:
         streams: list[Stream],
         inputs: Sequence[TextInput],
         feed: Callable[[str, Block], None],
-        ended: Callable[[str], None],
         cleaning: Cleaning,
-        progress: BytesListener | None,
+        ended: Callable[[str], None] = lambda language: None,
+        ended_file: Callable[[str, TextFile], None] = lambda language, file: None,
+        progress: BytesListener | None = None,
     ) -> None:
         self._streams = streams
         self._inputs = inputs
         self._feed = feed
         self._ended = ended
+        self._ended_file = ended_file
         self._cleaning = cleaning
         self._progress = progress
         self._waiting = sorted(streams, key=lambda stream: stream.size)  # the largest is popped first
@@ -116,9 +120,8 @@ class Reading:
         self._choosing = threading.Lock()
         self._failures: list[tuple[int, int, BaseException]] = []
         self._stop = threading.Event()
-        unknown = any(part.lines is not None for part in inputs)
-        unknown = unknown or any(stream.file and not stream.size for stream in streams)
-        self._total = 0 if unknown else sum(stream.size for stream in streams)
+        sized = all(part.lines is None and all(file.is_sized for file in part.files) for part in inputs)
+        self._total = sum(stream.size for stream in streams) if sized else 0
         self._given = 0  # bytes of iterables
         self._now = streams[0].language if streams else ""
         self._named = {part.language for part in inputs}
@@ -168,6 +171,8 @@ class Reading:
             stream.threads -= 1
             if stream.threads:
                 return
+        if stream.file and not self._stop.is_set():
+            self._ended_file(stream.language, stream.file)
         self.close(stream.language)
 
     def close(self, language: str) -> None:
