@@ -146,6 +146,9 @@ def test_parquet_without_the_column_or_with_another_type(tmp_path: Path) -> None
         count(path, language_column="lang")
     with pytest.raises(PairityError, match=r"no column 'language'; there are: text, lang"):
         count(path, language_column="language")
+    pq.write_table(pa.table({"text": ["x", "y"], "lang": [b"eng", b"\xff"]}), path)
+    with pytest.raises(PairityError, match=r"row 2: the language b'\\xff' is not UTF-8"):
+        count(path, language_column="lang")
     pq.write_table(pa.table({"text": ["x", "y"], "lang": ["eng", None]}), path)
     with pytest.raises(PairityError, match=r"a\.parquet, row 2: the language is null"):
         count(path, language_column="lang")

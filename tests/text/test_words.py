@@ -40,7 +40,17 @@ def test_equal_words_add_up_and_are_not_compared(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["word", "word\tmany", "word\t1.5", "word\t0", "word\t-3", "\t3", "word\t9999999999999999", "a\tb\t3"],
+    [
+        "word",
+        "word\tmany",
+        "word\t1.5",
+        "word\t0",
+        "word\t-3",
+        "\t3",
+        "word\t9999999999999999",
+        "word\t" + "9" * 5000,
+        "a\tb\t3",
+    ],
 )
 def test_a_bad_line_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / "eng_Latn.words.tsv"

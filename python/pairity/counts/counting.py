@@ -135,7 +135,8 @@ def count_texts(
                 times = None if block.times is None else block.times.buffers()[1]
                 counter.add_texts(*text_buffers(block.texts), times)
         except _core.NotUtf8Error as error:
-            raise PairityError(not_utf8(block.place(error.line), error.column)) from None
+            column = None if block.part else error.column
+            raise PairityError(not_utf8(block.place(error.line), column)) from None
         except ValueError as error:
             raise PairityError(f"{block.where}: {error}") from error
         idle[language].append(counter)

@@ -66,9 +66,12 @@ class Address:
         return int(self.ask(lambda system, path: system.size(path)) or 0)
 
     def iterdir(self) -> Iterator[Address]:
+        """Some systems list a folder within itself."""
         yield from self.ask(
             lambda system, path: [
-                Address(system.unstrip_protocol(name)) for name in system.ls(path, detail=False)
+                Address(system.unstrip_protocol(name))
+                for name in system.ls(path, detail=False)
+                if name.strip("/") != path.strip("/")
             ]
         )
 

@@ -58,6 +58,7 @@ class Block:
             texts=self.texts.filter(pa.array(wanted)),
             numbers=numbers[wanted],
             labels=None if self.labels is None else self.labels.filter(pa.array(wanted)),
+            times=None if self.times is None else self.times.filter(pa.array(wanted)),
         )
 
 
@@ -77,9 +78,9 @@ def no_text(part: TextInput, lines: int) -> str:
     )
 
 
-def not_utf8(place: str, column: int) -> str:
-    """The sentence about text in another encoding."""
+def not_utf8(place: str, column: int | None) -> str:
+    """The sentence about text in another encoding; where it is in a line, unless only a part of that is at hand."""
+    byte = "" if column is None else f" (byte {column + 1})"
     return (
-        f"{place}: not UTF-8 (byte {column + 1}). Convert the text, or read it with errors='replace' "
-        "(--replace-invalid)."
+        f"{place}: not UTF-8{byte}. Convert the text, or read it with errors='replace' (--replace-invalid)."
     )

@@ -97,8 +97,7 @@ class Cleaning:
             rows = codes == code
             part = block if rows.all() else block.only(rows)
             try:
-                name = label.decode("utf-8", "backslashreplace")
-                check_language(name, block.place(int(rows.argmax())))
+                name = label_in(label, part.place(0))
             except PairityError as error:
                 for index in range(len(part.texts)):
                     self.skipped.meet(error, part, index, "")
@@ -142,6 +141,16 @@ class Cleaning:
             languages = listed(f"{name} {number:,}" for name, number in sorted(duplicates.items()))
             notes.append(f"texts that occur again in their language were left out: {languages}.")
         return Passed(dict(self.skipped.languages), dict(duplicates), dict(self._cuts), tuple(notes))
+
+
+def label_in(label: bytes, place: str) -> str:
+    """The name of a language, from its column."""
+    try:
+        name = label.decode()
+    except UnicodeDecodeError:
+        raise PairityError(f"{place}: the language {label!r} is not UTF-8.") from None
+    check_language(name, place)
+    return name
 
 
 def first_broken(text: bytes) -> int:

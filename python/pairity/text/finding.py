@@ -27,7 +27,8 @@ from pairity.text.mistakes import check_language, refuse_language_twice, refuse_
 
 
 def resolve_path(path: Place, origin: str, notes: list[str]) -> list[TextInput | CountsInput]:
-    if path.is_dir():
+    # A file elsewhere is asked for first: on the web, only reading it would tell that it is no folder.
+    if not path.is_file() and path.is_dir():
         return resolve_folder(path, notes)
     if not path.exists():
         found = glob_matches(path)

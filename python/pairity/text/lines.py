@@ -47,7 +47,7 @@ class LineReader:
         self._how = how
         self._broken = broken
         self._long = False
-        """Within a line of which parts were given out."""
+        """Within a line of which parts were given out already."""
 
     def blocks(self, pieces: Iterator[bytes]) -> Iterator[Block]:
         held: list[bytes] = []  # of a line not yet ended
@@ -107,7 +107,8 @@ class LineReader:
                 )
             return parts
         except _core.NotUtf8Error as error:
-            self._broken(PairityError(not_utf8(at.place(0), error.column)), at, 0)
+            column = None if self._long else error.column
+            self._broken(PairityError(not_utf8(at.place(0), column)), at, 0)
         except PairityError as error:
             self._broken(error, at, 0)
         return None

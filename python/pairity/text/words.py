@@ -24,8 +24,8 @@ from pairity.text.lines import Broken
 WITHOUT_SPACES = ("Hani", "Hans", "Hant", "Jpan", "Khmr", "Laoo", "Mymr", "Thai", "Tibt")
 """Scripts of languages that put no spaces between words."""
 
-MOST = 10**15
-"""No word occurs more often."""
+DIGITS = 15
+"""No word occurs more often than a number of so many tells."""
 
 WORDFREQ = "wordfreq:"
 
@@ -53,7 +53,7 @@ def parse(block: Block, language: str, broken: Broken) -> Block:
         if not line.strip():
             continue
         word, tab, number = line.removesuffix(b"\r").partition(b"\t")
-        if not (word and tab and number.isdigit() and 0 < int(number) <= MOST):
+        if not (word and tab and number.isdigit() and len(number) <= DIGITS and int(number)):
             what = "not a word, a tab and how often it occurs (a whole number), such as the<TAB>5021"
             broken(PairityError(f"{block.place(index)}: {what}."), block, index)
             continue
