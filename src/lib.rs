@@ -4,6 +4,7 @@
 //!
 //! | stage | module | in -> out |
 //! |---|---|---|
+//! | read | [`sieve`] | texts -> those to be counted: not broken, and each only once |
 //! | draw | [`places`] | lines -> where each stands in the order of a draw |
 //! | label | [`scripts`] | text -> its script |
 //! | cut | [`split`] | text -> pre-tokens |
@@ -38,6 +39,7 @@ pub mod queue;
 pub mod scale;
 pub mod scripts;
 mod shard;
+pub mod sieve;
 pub mod split;
 pub mod start;
 pub mod strings;

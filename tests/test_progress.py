@@ -66,6 +66,15 @@ def test_an_unknown_total_and_a_standstill(capsys):
     assert said(capsys) == ["reading: 5 texts"] * 3 + ["reading: 9 texts, 2.0 texts/s"]
 
 
+@pytest.mark.parametrize(("total", "shown"), [(None, False), (8, True)])
+def test_a_bar_has_a_share_only_where_the_total_is_known(total, shown):
+    bars = progress.make_bars()
+    bars.add_task("counting", total=total, completed=4, unit="B", detail="")
+    cells = [str(column.render(bars.tasks[0])) for column in bars.columns]
+    assert (" 50%" in cells) == shown
+    assert any("%" in cell for cell in cells) == shown
+
+
 def test_work_that_is_done_sooner_says_nothing(capsys):
     clock = Clock()
     with Progress(log=Log(30.0, clock)) as show:

@@ -15,7 +15,9 @@ __all__ = [
     "Counter",
     "Encoder",
     "NotUtf8Error",
+    "Sieve",
     "Specials",
+    "cut_long",
     "first_unmatched",
     "keep_lines",
     "origins_by_rank",
@@ -23,6 +25,7 @@ __all__ = [
     "places_of_texts",
     "pretokenize",
     "script_of",
+    "texts_of_lines",
     "train",
 ]
 
@@ -61,8 +64,9 @@ class Counter:
     ) -> Counter: ...
     def add_lines(self, block: bytes) -> None:
         r"""Count whole lines; each is a text of its own, without its end (``\n`` or ``\r\n``)."""
-    def add_texts(self, data: Buffer, offsets: Buffer) -> None:
-        """Count the texts ``data[offsets[i]:offsets[i + 1]]``, offsets in int64; each counts as one line."""
+    def add_texts(self, data: Buffer, offsets: Buffer, times: Buffer | None = None) -> None:
+        """Count the texts ``data[offsets[i]:offsets[i + 1]]``, offsets in int64; each counts as one line, or as
+        ``times[i]`` (int64) lines that are alike."""
     def merge(self, other: Counter) -> None:
         """Add what ``other`` has counted; it is finished then."""
     def finish(self) -> tuple[bytes, bytes, bytes, dict[str, int]]:
@@ -81,6 +85,23 @@ def keep_lines(block: bytes, keep: Buffer) -> bytes:
 
 def script_of(text: str) -> tuple[str, float] | None:
     """The ISO 15924 code of the script of most characters, and their share; None if no character has one."""
+@final
+class Sieve:
+    """Tells which texts are good. Threads may share it.
+
+    ``distinct``: each text of a language is good once, as far as so many bytes of memory can tell; from there on, texts
+    that are not known wait, and belong to one of several parts, which are others at every ``depth``."""
+
+    def __new__(cls, *, check_utf8: bool, distinct: int | None = None, depth: int = 0) -> Sieve: ...
+    def look(self, language: str, data: Buffer, offsets: Buffer) -> bytes:
+        """For each text 0: good, 1: not UTF-8, 2: known already, 3 + part: to wait."""
+
+def texts_of_lines(lines: bytes) -> tuple[bytes, bytes]:
+    """Whole lines as texts without their ends: the bytes and the int64 offsets."""
+
+def cut_long(pattern: str | None, beginning: bytes, *, nfc: bool = False) -> tuple[bytes, bytes] | None:
+    """The beginning of a text (normalized, if so) in two, at the last edge of pre-tokens that is there whatever
+    follows; None if there is none, or if the pattern is not a known one."""
 
 def pretokenize(pattern: str | None, text: str, *, nfc: bool = False, strict: bool = False) -> list[str]:
     """The pre-tokens of a text. What the pattern does not match is a pre-token too, or if strict an error."""

@@ -13,11 +13,11 @@ from pairity import sample
 from pairity.counts.counting import count
 from pairity.counts.counts import Counts
 from pairity.errors import PairityWarning
-from pairity.extras import load_extra
 from pairity.judging.evaluation import evaluate
 from pairity.judging.scores import Scores
 from pairity.progress import Listener, Progress
 from pairity.reporting import report
+from pairity.text.words import WordList, in_text
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.policy import Classical, Parity, Policy
 from pairity.training.training import train
@@ -40,35 +40,11 @@ WORDFREQ_CODES = {
     "zho_Hans": "zh",
 }  # fmt: skip
 
-WITHOUT_SPACES = ("jpn_Jpan", "zho_Hans")
-
-RAREST = 1e-6
-"""Words rarer than one in a million are left out: 32,000 tokens for 25 languages would not reach them."""
-
-CAPITALISED = 0.1
-"""wordfreq has no capitals; this share of every word is counted with one, as at the start of a sentence."""
-
 
 def word_counts(language: str) -> dict[str, int]:
-    """{" the": 4855000, " The": 485500, ...}: words as the pre-tokens that they are in running text.
-
-    wordfreq gives frequencies. Its lists end where its data does, so the rarest word of a list counts as one:
-    a language with a longer list has that much more text.
-    """
-    wordfreq = load_extra("wordfreq", "the demo")
-    frequencies = wordfreq.get_frequency_dict(WORDFREQ_CODES[language], wordlist="best")
-    rarest = min(frequencies.values())
-    space = "" if language in WITHOUT_SPACES else " "
-    counts: dict[str, int] = {}
-    for word, frequency in frequencies.items():
-        if frequency < RAREST or any(character.isdigit() for character in word):
-            continue
-        number = max(1, round(frequency / rarest))
-        counts[space + word] = number
-        capital = word[0].upper() + word[1:]
-        if capital != word and (few := round(number * CAPITALISED)):
-            counts[space + capital] = few
-    return counts
+    """{" the": 4855000, " The": 485500, ...}: words as the pre-tokens that they are in running text."""
+    words = WordList(WORDFREQ_CODES[language]).words()
+    return {in_text(word, language): number for word, number in words.items()}
 
 
 def train_all(progress: bool | Listener | None = None) -> dict[str, Tokenizer]:

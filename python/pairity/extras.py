@@ -6,6 +6,7 @@ from types import ModuleType
 from pairity.errors import PairityError
 
 EXTRA_OF = {
+    "fsspec": "remote",
     "gguf": "gguf",
     "jinja2": "report",
     "markupsafe": "report",

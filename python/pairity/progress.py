@@ -130,6 +130,10 @@ def make_bars() -> Bars:
     from rich.progress import Progress as Bars
     from rich.text import Text
 
+    class Share(TextColumn):
+        def render(self, task: Task) -> Text:
+            return Text("" if task.total is None else f"{task.percentage:>3.0f}%")
+
     class Rate(TextColumn):
         def render(self, task: Task) -> Text:
             speed = task.finished_speed or task.speed
@@ -139,7 +143,7 @@ def make_bars() -> Bars:
         # Names of languages and files are shown as they are: `[/b]` is not markup.
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=30),
-        TextColumn("{task.percentage:>3.0f}%", markup=False),
+        Share("", markup=False),
         Rate("", markup=False),
         TimeRemainingColumn(compact=True),
         TextColumn("{task.fields[detail]}", markup=False),

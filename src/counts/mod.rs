@@ -120,18 +120,22 @@ impl Counter {
                 column: (place - line_start) as u64,
             }
         })?;
-        lines(&text).try_for_each(|line| self.add_text(&text, line, check_in))?;
+        lines(&text).try_for_each(|line| self.add_text(&text, line, 1, check_in))?;
         self.table.settle();
         Ok(())
     }
 
-    /// Counts texts; each counts as one line.
-    pub fn add_texts(&mut self, texts: Strings, check_in: &mut CheckIn) -> Result<()> {
+    /// Counts texts; each counts as one line, or as `times` lines that are all alike.
+    pub fn add_texts(&mut self, texts: Strings, times: Option<&[i64]>, check_in: &mut CheckIn) -> Result<()> {
+        if times.is_some_and(|times| times.len() != texts.count() || times.iter().any(|times| *times < 1)) {
+            return Err(Error::Invalid("give for each text how often it occurs, at least once".into()));
+        }
         for (index, bytes) in texts.iter().enumerate() {
+            let times = times.map_or(1, |times| times[index] as u64);
             let text = self
                 .decode(bytes)
                 .map_err(|place| Error::NotUtf8 { line: index as u64, column: place as u64 })?;
-            self.add_text(&text, &text, check_in)?;
+            self.add_text(&text, &text, times, check_in)?;
         }
         self.table.settle();
         Ok(())
@@ -165,23 +169,23 @@ impl Counter {
         }
     }
 
-    /// Counts `text`, a part of `within`.
-    fn add_text(&mut self, within: &str, text: &str, check_in: &mut CheckIn) -> Result<()> {
+    /// Counts `text`, a part of `within`, that occurs so many times.
+    fn add_text(&mut self, within: &str, text: &str, times: u64, check_in: &mut CheckIn) -> Result<()> {
         let composed = if self.nfc { to_nfc(text, check_in)? } else { Cow::Borrowed(text) };
         let (within, text) = match &composed {
             Cow::Owned(composed) => (composed.as_str(), composed.as_str()),
             Cow::Borrowed(text) => (within, *text),
         };
         self.totals.add(Totals {
-            lines: 1,
-            bytes: text.len() as u64,
-            chars: text.chars().count() as u64,
-            words: if self.count_words { count_words(text, check_in)? } else { 0 },
+            lines: times,
+            bytes: times * text.len() as u64,
+            chars: times * text.chars().count() as u64,
+            words: if self.count_words { times * count_words(text, check_in)? } else { 0 },
             replaced: 0,
         });
         let start = text.as_ptr().addr() - within.as_ptr().addr();
         self.pretokenizer.split_strict(text, check_in, &mut |pretoken, _| {
-            self.table.count(within.as_bytes(), start + pretoken.start, pretoken.len());
+            self.table.count(within.as_bytes(), start + pretoken.start, pretoken.len(), times);
         })
     }
 }

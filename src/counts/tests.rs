@@ -35,7 +35,7 @@ fn lines_are_texts_without_their_ends() {
 #[test]
 fn texts_may_hold_line_ends() {
     let mut counter = counter(Some(WHITESPACE));
-    counter.add_texts(strings("é\nfoo bar".as_bytes(), &[0, 6, 6, 10]), &mut CheckIn::never()).unwrap();
+    counter.add_texts(strings("é\nfoo bar".as_bytes(), &[0, 6, 6, 10]), None, &mut CheckIn::never()).unwrap();
     assert_eq!(counter.totals, Totals { lines: 3, bytes: 10, chars: 9, words: 3, replaced: 0 });
     assert_eq!(counted(counter), pairs(&[("\n", 1), (" bar", 1), ("foo", 1), ("é", 1)]));
 }
@@ -53,11 +53,13 @@ fn offsets_outside_the_data_are_refused() {
 fn text_that_is_not_utf8_is_located() {
     let error = counter(None).add_lines(b"ab\ncd\xFFe\n", &mut CheckIn::never()).unwrap_err();
     assert!(matches!(error, Error::NotUtf8 { line: 1, column: 2 }), "{error:?}");
-    let error = counter(None).add_texts(strings(b"ab\n\xFF", &[0, 1, 4]), &mut CheckIn::never()).unwrap_err();
+    let error =
+        counter(None).add_texts(strings(b"ab\n\xFF", &[0, 1, 4]), None, &mut CheckIn::never()).unwrap_err();
     assert!(matches!(error, Error::NotUtf8 { line: 1, column: 2 }), "{error:?}");
     // A character that two texts share is broken in both.
-    let error =
-        counter(None).add_texts(strings("é".as_bytes(), &[0, 1, 2]), &mut CheckIn::never()).unwrap_err();
+    let error = counter(None)
+        .add_texts(strings("é".as_bytes(), &[0, 1, 2]), None, &mut CheckIn::never())
+        .unwrap_err();
     assert!(matches!(error, Error::NotUtf8 { line: 0, column: 0 }), "{error:?}");
 }
 
@@ -182,8 +184,11 @@ fn one_long_text_can_be_stopped() {
     for pattern in [Some(GPT4O), Some(r"(?s:.)"), Some(WHITESPACE)] {
         let outcome = counter(pattern).add_lines(text.as_bytes(), &mut CheckIn::impatient());
         assert!(matches!(outcome, Err(Error::Interrupted)), "lines by {pattern:?}");
-        let outcome =
-            counter(pattern).add_texts(strings(text.as_bytes(), &[0, 120_000]), &mut CheckIn::impatient());
+        let outcome = counter(pattern).add_texts(
+            strings(text.as_bytes(), &[0, 120_000]),
+            None,
+            &mut CheckIn::impatient(),
+        );
         assert!(matches!(outcome, Err(Error::Interrupted)), "texts by {pattern:?}");
     }
 }

@@ -31,14 +31,22 @@ pub fn bytes_of(buffer: &PyUntypedBuffer) -> PyResult<&[u8]> {
     Ok(unsafe { std::slice::from_raw_parts(buffer.buf_ptr().cast(), buffer.len_bytes()) })
 }
 
-/// Arrow's offsets, which need not be aligned.
-pub fn offsets_in(buffer: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
+/// The bytes of texts, and their offsets.
+pub fn texts_in(
+    data: &Bound<'_, PyAny>,
+    offsets: &Bound<'_, PyAny>,
+) -> PyResult<(PyUntypedBuffer, Vec<i64>)> {
+    Ok((PyUntypedBuffer::get(data)?, numbers_in(offsets)?))
+}
+
+/// A buffer of int64.
+fn numbers_in(buffer: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
     let buffer = PyUntypedBuffer::get(buffer)?;
-    let (offsets, rest) = bytes_of(&buffer)?.as_chunks();
+    let (numbers, rest) = bytes_of(&buffer)?.as_chunks();
     if !rest.is_empty() {
         return Err(PyValueError::new_err("offsets must be int64: their size is not a multiple of 8 bytes"));
     }
-    Ok(offsets.iter().map(|offset| i64::from_le_bytes(*offset)).collect())
+    Ok(numbers.iter().map(|number| i64::from_le_bytes(*number)).collect())
 }
 
 /// Holds none once it is finished, or after an error: then it would hold a part of what it was given.
@@ -76,15 +84,18 @@ impl Counter {
         self.add(py, |counter, check_in| counter.add_lines(block, check_in))
     }
 
+    #[pyo3(signature = (data, offsets, times=None))]
     fn add_texts(
         &mut self,
         py: Python<'_>,
         data: &Bound<'_, PyAny>,
         offsets: &Bound<'_, PyAny>,
+        times: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let (data, offsets) = (PyUntypedBuffer::get(data)?, offsets_in(offsets)?);
+        let (data, offsets) = texts_in(data, offsets)?;
         let texts = Strings::new(bytes_of(&data)?, &offsets)?;
-        self.add(py, |counter, check_in| counter.add_texts(texts, check_in))
+        let times = times.map(numbers_in).transpose()?;
+        self.add(py, |counter, check_in| counter.add_texts(texts, times.as_deref(), check_in))
     }
 
     fn merge(&mut self, py: Python<'_>, other: &mut Self) -> PyResult<()> {

@@ -3,6 +3,7 @@
 mod counting;
 mod drawing;
 mod encoding;
+mod reading;
 mod training;
 
 use crate::check_in::{CheckIn, PAUSE};
@@ -32,6 +33,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("NotUtf8Error", module.py().get_type::<NotUtf8Error>())?;
     counting::register(module)?;
     drawing::register(module)?;
+    reading::register(module)?;
     training::register(module)?;
     encoding::register(module)
 }

@@ -9,6 +9,7 @@
 //! every other pattern goes to the engine. The tests prove the two equal.
 
 pub mod cover;
+pub mod edge;
 mod pattern_error;
 mod rules;
 mod scanner;

@@ -158,6 +158,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     profile = pairity.inspect_language(first, "eng_Latn", data=TEXT)
     pq.write_table(profile.table(), folder / "language.parquet")
     write_rows(first, longer, folder / "rows.parquet")
+    unclean = {language: [*lines, b"\xff"] for language, lines in TEXT.items()}
+    counts = pairity.count(unclean, on_error="skip", dedup="lines")
     counts.save(folder / "counts.parquet")
     pq.write_table(first.table(counts), folder / "tokens.parquet")
     pq.write_table(table_of([]), folder / "table.parquet")

@@ -199,6 +199,7 @@ def make(folder: Path) -> list[Specimen]:
                 "eng_Latn.parquet": (folder / "text.parquet").read_bytes(),
             }.items()
         ),
+        Specimen("eng_Latn.words.tsv", {"eng_Latn.words.tsv": b"the\t12\nfair\t3\n"}, {"count": count_text}),
         Specimen(
             "scores folder",
             files_in(folder / "scores"),

@@ -121,6 +121,7 @@ def test_a_language_ends_once_when_all_its_text_was_fed(
     inputs = reading.resolve({**paths, "c": ["one", "two"]}).inputs
     fed: list[str] = []
     ended: dict[str, list[int]] = {}
+    files: list[str] = []
 
     def feed(language: str, block: blocks.Block) -> None:
         time.sleep(0.001)
@@ -130,8 +131,10 @@ def test_a_language_ends_once_when_all_its_text_was_fed(
         inputs,
         feed,
         lambda language: ended.setdefault(language, []).append(fed.count(language)),
+        lambda language, file: files.append(f"{language} {file.path.name}"),
         threads=threads,
     )
+    assert sorted(files) == sorted(f"{name[0]} {name}" for name in names)
     assert ended == {language: [fed.count(language)] for language in "abc"}
     assert min(fed.count(language) for language in "ab") > 40
 

@@ -65,6 +65,54 @@ def test_standard_input_is_a_source(tmp_path: Path, command: str) -> None:
     assert done.stdout.strip() == str({"eng_Latn": LINES})
 
 
+def run_with(source: str, stdin: str) -> subprocess.CompletedProcess[str]:
+    """Counts of one source, and what progress said last, in a shell with this standard input."""
+    program = (
+        "import sys; from pairity import count; said = []; "
+        "c = count(sys.argv[1:], progress=lambda *news: said.append(news)); "
+        "print(c.summary(), said[-1][:2])"
+    )
+    line = f"{sys.executable} -c '{program}' {source} {stdin}"
+    return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "data"),
+    [
+        ("eng_Latn=-", "text.txt", TEXT),
+        ("eng_Latn=-.txt.gz", "text.txt.gz", gzip.compress(TEXT)),
+        ("eng_Latn=-.jsonl", "a.jsonl", b"".join(json.dumps({"text": x}).encode() + b"\n" for x in LINES)),
+        ("eng_Latn=-.tsv", "a.tsv", b"text\none\ntwo\n"),
+        ("eng_Latn=-.words.tsv", "a.words.tsv", b"one\t3\n"),
+    ],
+)
+@pytest.mark.parametrize("stdin", ["< {}", "< <(cat {})"])
+def test_a_dash_is_standard_input(tmp_path: Path, source: str, name: str, data: bytes, stdin: str) -> None:
+    (tmp_path / name).write_bytes(data)
+    done = run_with(source, stdin.format(tmp_path / name))
+    # Its size is not known, so progress tells what was read, and of how much it does not say.
+    expected = count(f"eng_Latn={tmp_path / name}").summary()
+    assert done.stdout.strip() == f"{expected} {(len(data), 0)}"
+
+
+@pytest.mark.parametrize(
+    ("source", "stdin", "message"),
+    [
+        ("eng_Latn=-", "<&-", "standard input, which is closed"),
+        ("eng_Latn=- deu_Latn=-", "< /dev/null", "can be read once (eng_Latn=-, deu_Latn=-)"),
+        ("eng_Latn=- deu_Latn=/dev/stdin", "< <(echo x)", "can be read once"),
+        ("eng_Latn=-.docx", "< /dev/null", "of a kind that cannot be read"),
+        ("eng_Latn=-.parquet", "< /dev/null", "Parquet cannot be read from one"),
+        ("eng_Latn=-", "< /dev/null", "no text for"),
+        ("-", "< /dev/null", "write LANG=-"),
+    ],
+)
+def test_standard_input_that_cannot_be_read(source: str, stdin: str, message: str) -> None:
+    done = run_with(source, stdin)
+    assert "PairityError" in done.stderr
+    assert message in done.stderr
+
+
 def test_a_process_substitution_is_a_source(tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_bytes(TEXT)
     program = "import sys; from pairity.text.reading import read_texts; print(read_texts(sys.argv[1:]))"

@@ -25,6 +25,8 @@ from pairity.text.sampling import Draw
     pairity count 'eng_Latn=en/*.jsonl.zst' code=src.parquet --text-column content -o counts.parquet
     pairity count corpus/ --languages paper-30 --temperature 3.3 --budget 10GB -o counts.parquet
     pairity count corpus/ --max-bytes 5GB eng_Latn=1GB --weight deu_Latn=0.5 --seed 1 -o counts.parquet
+    pairity count web/*.parquet --language-column lang --on-error skip --dedup lines -o counts.parquet
+    zcat news.jsonl.gz | pairity count eng_Latn=-.jsonl -o counts.parquet
     """,
 )
 @click.argument("sources", nargs=-1, required=True, callback=values_in, metavar="SOURCE...")
@@ -48,7 +50,10 @@ def count_command(
     pretokenizer: str | None,
     single_digits: bool,
     normalize: Any,
-    text_column: str,
+    text_column: str | dict[str, str],
+    language_column: str | None,
+    on_error: Any,
+    dedup: Any,
     replace_invalid: bool,
     threads: int | None,
     languages: Sequence[str],
@@ -74,6 +79,9 @@ def count_command(
             progress=show.bytes_read,
             choose=languages or None,
             draw=draw,
+            language_column=language_column,
+            on_error=on_error,
+            dedup=dedup,
         )
         counts.save(output)
     print_counts(counts, output)

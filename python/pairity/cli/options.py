@@ -257,6 +257,21 @@ def roles(function: Function) -> Function:
     return function
 
 
+def columns_in(ctx: click.Context, parameter: click.Parameter, words: Sequence[str]) -> str | dict[str, str]:
+    """["content"] -> "content"; ["eng_Latn=content", "code=src"] -> {"eng_Latn": "content", "code": "src"}"""
+    pairs = [word.partition("=") for word in words]
+    named = {language: column for language, equals, column in pairs if equals}
+    if not named and len(words) < 2:
+        return words[0] if words else "text"
+    if len(named) < len(words):
+        raise click.BadParameter(
+            f"give one name for all languages, or LANG=NAME once for each, not {' '.join(words)}.",
+            ctx,
+            parameter,
+        )
+    return named
+
+
 def cutting(or_else: str = "") -> Callable[[Function], Function]:
     """The options that say how text is read and cut; `or_else` is where the pre-tokenizer comes from otherwise."""
     options = (
@@ -265,10 +280,29 @@ def cutting(or_else: str = "") -> Callable[[Function], Function]:
             "--replace-invalid", is_flag=True, help="Replace bytes that are not UTF-8, and report how many."
         ),
         click.option(
-            "--text-column",
-            default="text",
+            "--dedup",
+            type=click.Choice(["lines"]),
+            help="Count each text of a language once, and report how many were equal to another.",
+        ),
+        click.option(
+            "--on-error",
+            type=click.Choice(["stop", "skip"]),
+            default="stop",
             show_default=True,
-            help="Field or column that holds the text (message.text); its number in a .csv or .tsv without names.",
+            help="Stop at a broken line or record, or pass over all of them and report how many.",
+        ),
+        click.option(
+            "--language-column",
+            metavar="NAME",
+            help="Field or column that names the language of each record, in a SOURCE without LANG=.",
+        ),
+        click.option(
+            "--text-column",
+            multiple=True,
+            callback=columns_in,
+            metavar="[LANG=]NAME",
+            help="Field or column that holds the text (message.text), of all or of one language; its number in a .csv "
+            "or .tsv without names. Default: text.",
         ),
         click.option("--normalize", type=click.Choice(["nfc"]), help="Unicode normalization. Default: none."),
         click.option("--single-digits", is_flag=True, help="Make every digit a pre-token of its own."),

@@ -43,8 +43,11 @@ COMMANDS = {
 HELP = """Train, evaluate and ship multilingual BPE tokenizers that treat languages alike.
 
 A SOURCE is a folder with one file (or folder) per language, a file named after its language, LANG=PATH, or a
-counts file. Options that take a SOURCE or a language take several, one after the other, and @FILE reads them from
-a file, one per line.
+counts file. Files end in .txt, .jsonl, .csv, .tsv, .parquet, or .words.tsv (words and counts), and may be compressed.
+PATH is a file, a folder, a glob, - (standard input; -.jsonl.gz says what comes), an address such as s3://bucket/en/
+(pip install 'pairity[remote]'), or wordfreq:en (pip install 'pairity[demo]'). With --language-column, files without
+LANG= hold records of several languages. Options that take a SOURCE or a language take several, one after the other,
+and @FILE reads them from a file, one per line.
 """
 
 COMPLETION = 'Tab completion: eval "$(_PAIRITY_COMPLETE=bash_source pairity)" (or zsh_source, fish_source).'

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,9 +20,11 @@ from pairity.errors import PairityError
 from pairity.languages import chosen
 from pairity.text import drawing, reading
 from pairity.text.blocks import Block, no_text, not_utf8
-from pairity.text.columns import check_errors, text_buffers
+from pairity.text.cleaning import Passed
+from pairity.text.columns import text_buffers
 from pairity.text.drawing import Selection
 from pairity.text.inputs import CountsInput, Resolved, TextInput
+from pairity.text.options import TextReading
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
 from pairity.text.sampling import Draw
 from pairity.text.sources import resolve
@@ -33,12 +37,15 @@ def count(
     digits: bool = False,
     normalize: Literal["nfc"] | None = None,
     split: Split = "train",
-    text_column: str = "text",
+    text_column: str | Mapping[str, str] = "text",
     errors: Literal["strict", "replace"] = "strict",
     threads: int | None = None,
     count_words: bool = False,
     languages: Iterable[str] | None = None,
     progress: reading.BytesListener | None = None,
+    language_column: str | None = None,
+    on_error: Literal["stop", "skip"] = "stop",
+    dedup: Literal["lines"] | None = None,
     choose: Iterable[str] | None = None,
     draw: Draw | None = None,
 ) -> Counts:
@@ -47,18 +54,32 @@ def count(
     Counts made before may stand among the sources; several of them are summed. `errors="replace"` reads
     bytes that are not UTF-8 as U+FFFD and counts them in `replaced`. With `languages` only these are counted:
     others found in a folder end up in `left_out`, others named one by one are an error.
+    `text_column` is the column of all records, or {language: its column}. With `language_column` a SOURCE without a
+    language holds records of several, and this column names that of each: a file, a folder, records, a data set.
+    `on_error="skip"` passes over broken lines and records, `dedup="lines"` over texts that their language has already;
+    `notes`, `skipped` and `duplicates` of the result tell how many.
     `progress(done, total, what)` gets bytes of the files as they are on disk, and the language at work.
     `choose` names the languages to count, which must be there, or a set such as "paper-30", of which those that are
     there are counted. `draw` says how much of each is: `Draw(balance="temperature", temperature=3.3, budget="10GB")`.
     """
     check_split(split)
-    check_errors(errors)
     cut = Pretokenization.of(pretokenizer, digits, normalize)
+    how = TextReading(
+        text_column=text_column,
+        errors=errors,
+        language_column=language_column,
+        on_error=on_error,
+        dedup=dedup,
+        cut=cut,
+    )
     wanted = None if languages is None else list(languages)
-    found = resolve(sources, wanted)
+    found = resolve(sources, wanted, by_column=language_column is not None)
     if draw is not None and not draw.takes_all:
         drawing.check_sources(found)
-    texts = {part.language: part for part in found.inputs if isinstance(part, TextInput)}
+    inputs = [part for part in found.inputs if isinstance(part, TextInput)]
+    texts = {part.language: part for part in inputs if part.language}
+    if wanted is None:
+        how.check_languages(texts)
     given: list[Counts] = []
     origins: list[str] = []
     order: dict[str, None] = {}
@@ -100,22 +121,21 @@ def count(
 def count_texts(
     inputs: Sequence[TextInput],
     cut: Pretokenization,
-    errors: str,
-    text_column: str,
+    how: TextReading,
     threads: int | None,
     count_words: bool,
     progress: reading.BytesListener | None,
     drawn: drawing.Drawn | None = None,
-) -> dict[str, LanguageCounts]:
+) -> tuple[dict[str, LanguageCounts], Passed]:
     # A thread takes an idle counter of the language or makes one, so a language has no more of them than it
     # had threads at once. Sums and sorted output make the result the same whoever counted what.
-    idle: dict[str, list[_core.Counter]] = {part.language: [] for part in inputs}
+    idle: defaultdict[str, list[_core.Counter]] = defaultdict(list)
 
     def new_counter() -> _core.Counter:
         return _core.Counter(
             cut.pattern,
             nfc=cut.normalize == "nfc",
-            replace_invalid=errors == "replace",
+            replace_invalid=how.errors == "replace",
             count_words=count_words,
         )
 
@@ -130,9 +150,11 @@ def count_texts(
             if block.lines is not None:
                 counter.add_lines(block.lines)
             else:
-                counter.add_texts(*text_buffers(block.texts))
+                times = None if block.times is None else block.times.buffers()[1]
+                counter.add_texts(*text_buffers(block.texts), times)
         except _core.NotUtf8Error as error:
-            raise PairityError(not_utf8(block.place(error.line), error.column)) from None
+            column = None if block.part else error.column
+            raise PairityError(not_utf8(block.place(error.line), column)) from None
         except ValueError as error:
             raise PairityError(f"{block.where}: {error}") from error
         idle[language].append(counter)
@@ -140,17 +162,28 @@ def count_texts(
     made: dict[str, LanguageCounts] = {}
 
     def finish(language: str) -> None:
-        counters = idle.pop(language)
+        counters = idle.pop(language, [])
         counter = counters.pop() if counters else new_counter()
         for other in counters:
             counter.merge(other)
         made[language] = from_core(*counter.finish(), count_words)
 
-    reading.read(inputs, feed, finish, text_column=text_column, threads=threads, progress=progress)
+    passed = reading.read(inputs, feed, finish, how=how, threads=threads, progress=progress)
     for part in inputs:
-        if not made[part.language].bytes:
-            raise PairityError(no_text(part, made[part.language].lines or 0))
-    return made
+        found = [made[part.language]] if part.language else list(made.values())
+        if not any(counts.bytes for counts in found):
+            raise PairityError(no_text(part, sum(counts.lines or 0 for counts in found)))
+    return {language: with_passed(counts, passed, language) for language, counts in made.items()}, passed
+
+
+def with_passed(counts: LanguageCounts, passed: Passed, language: str) -> LanguageCounts:
+    """With what was passed over, and without the lines that cuts in long lines look like."""
+    return replace(
+        counts,
+        lines=(counts.lines or 0) - passed.cuts.get(language, 0),
+        skipped=passed.skipped.get(language, 0),
+        duplicates=passed.duplicates.get(language, 0),
+    )
 
 
 def count_lines(lines: Iterable[str], cut: Pretokenization) -> LanguageCounts:

@@ -20,6 +20,8 @@ import pyarrow.parquet as pq
 from pairity.counts.tables import from_table, rows_by_language
 from pairity.counts.values import (
     MAX_COUNT,
+    PASSED,
+    SIZES,
     Array,
     LanguageCounts,
     Split,
@@ -108,6 +110,7 @@ def metadata_of(stored: Stored, groups: Sequence[Mapping[str, Any]]) -> dict[str
                 "words": counts.words,
                 "replaced": counts.replaced,
             }
+            | {name: getattr(counts, name) for name in PASSED if getattr(counts, name)}
             for language, counts in stored.languages.items()
         },
         "row_groups": list(groups),
@@ -211,16 +214,16 @@ def with_sizes(
         raise PairityError(
             f"{path} was changed after it was made: rows and metadata differ on {odd}. Count again."
         )
-    names = ("lines", "bytes", "chars", "words", "replaced")
-    for language, size in sizes.items():
-        for name in names:
-            unknown = size[name] is None and name in ("lines", "words")
-            if not unknown and (type(size[name]) is not int or size[name] < 0):
-                raise ValueError(f"{name} of {language!r} is {size[name]!r}")
-    return {
-        language: LanguageCounts(*rows[language], **{name: size[name] for name in names})
+    found = {
+        language: {name: size[name] for name in SIZES} | {name: size.get(name, 0) for name in PASSED}
         for language, size in sizes.items()
     }
+    for language, size in found.items():
+        for name, number in size.items():
+            unknown = number is None and name in ("lines", "words")
+            if not unknown and (type(number) is not int or number < 0):
+                raise ValueError(f"{name} of {language!r} is {number!r}")
+    return {language: LanguageCounts(*rows[language], **size) for language, size in found.items()}
 
 
 def check_same(

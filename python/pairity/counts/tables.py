@@ -14,7 +14,7 @@ from pairity.counts.values import MAX_COUNT, Array, LanguageCounts, distinct, we
 from pairity.errors import PairityError
 from pairity.text.columns import text_buffers
 from pairity.text.inputs import COUNTS_COLUMNS
-from pairity.text.sources import check_language
+from pairity.text.mistakes import check_language
 
 
 def from_table(table: Any, where: str, lines: Mapping[str, int]) -> dict[str, LanguageCounts]:

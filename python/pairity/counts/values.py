@@ -22,6 +22,11 @@ Array = npt.NDArray[np.uint64]
 
 MAX_COUNT = 2**63 - 1
 
+SIZES = ("lines", "bytes", "chars", "words", "replaced")
+"""Of the text, in `LanguageCounts`."""
+PASSED = ("skipped", "duplicates")
+"""How much of it was passed over; mostly nothing, and then files do not mention it."""
+
 
 @dataclass(frozen=True, eq=False)
 class LanguageCounts(AlreadyCounted):
@@ -37,6 +42,10 @@ class LanguageCounts(AlreadyCounted):
     chars: int
     words: int | None = None
     replaced: int = 0
+    skipped: int = 0
+    """Broken texts that were passed over."""
+    duplicates: int = 0
+    """Texts that were equal to another one, and were passed over."""
 
     @property
     def distinct(self) -> int:
@@ -69,7 +78,7 @@ class LanguageCounts(AlreadyCounted):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LanguageCounts):
             return NotImplemented
-        sizes = operator.attrgetter("lines", "bytes", "chars", "words", "replaced")
+        sizes = operator.attrgetter(*SIZES, *PASSED)
         same: bool = self.pretokens.equals(other.pretokens)
         return same and np.array_equal(self.counts, other.counts) and sizes(self) == sizes(other)
 
@@ -97,7 +106,7 @@ def sum_language(language: str, parts: Sequence[LanguageCounts]) -> LanguageCoun
         bytes=sum(part.bytes for part in parts),
         chars=sum(part.chars for part in parts),
         words=sum_known(part.words for part in parts),
-        replaced=sum(part.replaced for part in parts),
+        **{name: sum(getattr(part, name) for part in parts) for name in ("replaced", *PASSED)},
     )
 
 

@@ -105,10 +105,12 @@ def digests_of(sources: Resolved, show: Progress) -> dict[str, str]:
                 raise PairityError(
                     f"{streams[0]} is a pipe, and an experiment reads its text more than once: write it to a file."
                 )
+            if part.lines is not None or any(not file.is_local for file in part.files):
+                raise PairityError(f"an experiment reads files that are here: fetch {part.origin} first.")
             if not any(file.size for file in part.files):
                 raise PairityError(no_text(part, 0))
             # How a file is read is part of what it says.
-            files = [[file.kind, file.codec, file_digest(file.path)] for file in part.files]
+            files = [[file.kind, file.codec, file_digest(Path(str(file.path)))] for file in part.files]
             found[part.language] = digest_of({"files": files})
     counts = [part.data for part in sources.inputs if isinstance(part, CountsInput)]
     if counts:

@@ -7,21 +7,25 @@ import pyarrow as pa
 
 from pairity.errors import PairityError
 
-COLUMN_FIX = "Name the column that holds the text with text_column (--text-column)."
+FIXES = (
+    "Name the column that holds the text with text_column (--text-column).",
+    "Name the column that holds the language with language_column (--language-column).",
+)
+"""What to do about the first column that is read, and about the second."""
 
 
-def refuse_column(where: str, text_column: str, columns: Iterable[str]) -> NoReturn:
-    raise PairityError(f"{where}: no column {text_column!r}; there are: {', '.join(columns)}. {COLUMN_FIX}")
+def refuse_column(where: str, column: str, columns: Iterable[str], fix: str) -> NoReturn:
+    raise PairityError(f"{where}: no column {column!r}; there are: {', '.join(columns)}. {fix}")
 
 
-def value_in(record: Mapping[str, Any], text_column: str, where: str) -> Any:
+def value_in(record: Mapping[str, Any], column: str, where: str, fix: str) -> Any:
     """What a record has under a name, or under a path: {"message": {"text": "hi"}}, "message.text" -> "hi" """
-    if text_column in record:
-        return record[text_column]
+    if column in record:
+        return record[column]
     found: Any = record
-    for name in text_column.split("."):
+    for name in column.split("."):
         if not isinstance(found, Mapping) or name not in found:
-            refuse_column(where, text_column, map(str, record))
+            refuse_column(where, column, map(str, record), fix)
         found = found[name]
     return found
 

@@ -7,25 +7,46 @@ such a line.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.csv
 
 from pairity.errors import PairityError
-from pairity.text.columns import refuse_column, refuse_double
+from pairity.text.columns import FIXES, refuse_column, refuse_double
 
 BLOCK_BYTES = 8 << 20
 """Arrow reads so much at a time, and cannot cut a row: longer ones are refused."""
 
 
-def batches(stream: Any, kind: Literal["csv", "tsv"], text_column: str, where: str) -> Iterator[Any]:
-    """The texts, some rows at a time, as Arrow arrays of bytes."""
+def batches(
+    stream: Any,
+    kind: Literal["csv", "tsv"],
+    columns: Sequence[str],
+    where: str,
+    skip: Callable[[int, PairityError], None] | None,
+) -> Iterator[list[Any]]:
+    """The texts, some rows at a time, as an Arrow array of bytes for each column.
+
+    `skip` hears of every row that has another number of columns than the first; without it, such a row is an error.
+    """
     quoted = kind == "csv"
-    numbered = text_column.isdecimal()
-    name = f"f{int(text_column) - 1}" if numbered else text_column
+    numbered = columns[0].isdecimal()
+    if any(column.isdecimal() != numbered for column in columns):
+        raise PairityError(
+            f"{where}: one column is given by its number and one by its name ({', '.join(columns)}): give both alike."
+        )
+    names = [f"f{int(column) - 1}" if numbered else column for column in columns]
     watched = Watched(stream, kind)
+
+    def other_size(row: Any) -> str:
+        number = row.number - (1 if numbered else 2)  # Arrow counts from 1, and the names of columns too
+        there = f"{row.actual_columns} columns where the first row has {row.expected_columns}"
+        if skip:
+            skip(number, PairityError(f"{where}, row {number + 1}: {there}."))
+        return "skip"
+
     try:
         reader = pyarrow.csv.open_csv(
             pa.PythonFile(watched, "r"),
@@ -36,16 +57,19 @@ def batches(stream: Any, kind: Literal["csv", "tsv"], text_column: str, where: s
                 delimiter="," if quoted else "\t",
                 quote_char='"' if quoted else False,
                 newlines_in_values=quoted,
+                invalid_row_handler=other_size if skip else None,
             ),
             convert_options=pyarrow.csv.ConvertOptions(
-                include_columns=[name], column_types={name: pa.large_binary()}, check_utf8=False
+                include_columns=names, column_types=dict.fromkeys(names, pa.large_binary()), check_utf8=False
             ),
         )
-        refuse_double(where, name, [] if numbered else watched.columns())
+        for name in names:
+            refuse_double(where, name, [] if numbered else watched.columns())
         for batch in reader:
-            yield batch.column(0)
-    except KeyError:
-        refuse_column(where, text_column, watched.columns())
+            yield batch.columns
+    except KeyError as error:
+        missing = next((n for n, name in enumerate(names) if name in str(error)), 0)
+        refuse_column(where, columns[missing], watched.columns(), FIXES[missing])
     except pa.ArrowInvalid as error:
         if "straddling" not in str(error):
             raise

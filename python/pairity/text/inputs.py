@@ -11,8 +11,11 @@ from typing import Any, Literal, NoReturn
 import pyarrow as pa
 
 from pairity.errors import PairityError
+from pairity.text.addresses import Place
 
-Kind = Literal["txt", "jsonl", "csv", "tsv", "parquet"]
+Kind = Literal["txt", "jsonl", "csv", "tsv", "parquet", "words"]
+
+STDIN = Path("/dev/stdin")
 
 COUNTS_COLUMNS = ("language", "pretoken", "count")
 """The columns of counts, in a file or in a table."""
@@ -29,16 +32,32 @@ class TextFile:
     `once`: a pipe, which can be read once; its size is not known, and 0 here.
     """
 
-    path: Path
+    path: Place
     kind: Kind
     codec: str | None
     size: int
     once: bool = False
 
+    @property
+    def is_local(self) -> bool:
+        return isinstance(self.path, Path)
+
+    @property
+    def is_sized(self) -> bool:
+        """Not every server says how long a file is."""
+        return self.size > 0 or (self.is_local and not self.once)
+
+    def open(self) -> Any:
+        if not isinstance(self.path, Path):
+            return self.path.open()
+        if self.once and self.path == STDIN:  # by its name, a socket could not be opened
+            return open(0, "rb", closefd=False)
+        return self.path.open("rb")
+
 
 @dataclass(frozen=True)
 class TextInput:
-    """The text of one language.
+    """The text of one language, or (`language` is "") of those that its records name.
 
     `named`: the user named the language, it was not taken from the name of a file or folder.
     `alone`: a file given by itself, not found in a folder.
@@ -74,7 +93,7 @@ PARQUET_DAMAGE = (OSError, ValueError, KeyError, OverflowError, MemoryError, pa.
 """What reading a damaged Parquet file may raise."""
 
 
-def refuse_broken(path: Path, kind: str, error: Exception, place: str = "") -> NoReturn:
+def refuse_broken(path: Place, kind: str, error: Exception, place: str = "") -> NoReturn:
     if isinstance(error, PermissionError | FileNotFoundError | IsADirectoryError) and error.errno:
         raise PairityError(f"cannot read {path}: {os.strerror(error.errno)}.") from error
     raise PairityError(f"{path}{place}: broken {kind} file ({error}). Make or fetch it again.") from error

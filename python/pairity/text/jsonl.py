@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -11,33 +11,45 @@ import pyarrow.compute as pc
 import pyarrow.json
 
 from pairity.errors import PairityError
-from pairity.text.columns import COLUMN_FIX, to_utf8, value_in
+from pairity.text.columns import FIXES, to_utf8, value_in
+
+Broken = Callable[[int, PairityError], None]
+"""Hears of a broken line of the block; raises it, unless such lines are passed over."""
 
 
-def texts(lines: bytes, text_column: str, place: Callable[[int], str]) -> tuple[Any, list[int] | None]:
-    """The texts of whole lines as an Arrow array, and their line numbers where blank lines lie between them.
+def texts(
+    lines: bytes, columns: Sequence[str], place: Callable[[int], str], broken: Broken
+) -> tuple[list[Any], list[int] | None]:
+    """The texts of whole lines as an Arrow array for each column, and their line numbers where some are left out.
 
     `place` says where a line of the block stands, for errors.
     """
-    fast = texts_at_once(lines, text_column)
+    fast = texts_at_once(lines, columns)
     if fast is not None:
         return fast, None
-    found: list[bytes] = []
+    found: list[list[bytes]] = []
     numbers: list[int] = []
     for number, line in enumerate(lines.split(b"\n")):
         if line.strip():
-            found.append(text_in(line, place(number), text_column))
-            numbers.append(number)
-    return pa.array(found, pa.large_binary()), numbers
+            try:
+                found.append(texts_in(line, place(number), columns))
+                numbers.append(number)
+            except PairityError as error:
+                broken(number, error)
+    return [pa.array([row[n] for row in found], pa.large_binary()) for n in range(len(columns))], numbers
 
 
-def texts_at_once(lines: bytes, text_column: str) -> Any | None:
+def texts_at_once(lines: bytes, columns: Sequence[str]) -> list[Any] | None:
     """The texts by Arrow's parser, which does not hold the GIL; None where the slow parser must look."""
-    first, *inner = text_column.split(".")
-    kind = pa.large_string()
-    for name in reversed(inner):
-        kind = pa.struct([(name, kind)])
-    wanted = {text_column: pa.large_string()} | {first: kind}
+    wanted: dict[str, Any] = {}
+    for column in columns:
+        first, *inner = column.split(".")
+        kind = pa.large_string()
+        for name in reversed(inner):
+            kind = pa.struct([(name, kind)])
+        if first in wanted and wanted[first] != kind:  # two fields of one object
+            return None
+        wanted |= {column: pa.large_string()} | {first: kind}
     try:
         table = pyarrow.json.read_json(
             pa.BufferReader(lines),
@@ -49,20 +61,26 @@ def texts_at_once(lines: bytes, text_column: str) -> Any | None:
         )
     except (pa.ArrowException, OverflowError):
         return None
-    texts = table.column(text_column).combine_chunks()
-    if inner and texts.null_count == len(texts):  # no such name, so it is a path
-        texts = pc.struct_field(table.column(first).combine_chunks(), inner)
     # Arrow does not insist on one record a line. As `}{` is nowhere valid inside JSON, lines that all begin
     # with `{` and end with `}` cut no record in two, and then as many records as lines means one on each.
     lines = lines.removesuffix(b"\n")
     breaks = lines.count(b"\n")
-    one_a_line = breaks == lines.count(b"}\n{") == len(texts) - 1 and lines[:1] == b"{" and lines[-1:] == b"}"
-    if not one_a_line or texts.null_count:
+    starts = breaks == lines.count(b"}\n{") == len(table) - 1 and lines[:1] == b"{" and lines[-1:] == b"}"
+    found = [texts_of(table, column) for column in columns]
+    if not starts or any(texts.null_count for texts in found):
         return None
-    return texts.cast(pa.large_binary())
+    return [texts.cast(pa.large_binary()) for texts in found]
 
 
-def text_in(line: bytes, place: str, text_column: str) -> bytes:
+def texts_of(table: Any, column: str) -> Any:
+    first, *inner = column.split(".")
+    texts = table.column(column).combine_chunks()
+    if inner and texts.null_count == len(texts):  # no such name, so it is a path
+        return pc.struct_field(table.column(first).combine_chunks(), inner)
+    return texts
+
+
+def texts_in(line: bytes, place: str, columns: Sequence[str]) -> list[bytes]:
     try:
         # Bytes that are not UTF-8 pass through here and are judged where all text is.
         record = json.loads(line.decode("utf-8", "surrogateescape"))
@@ -74,11 +92,15 @@ def text_in(line: bytes, place: str, text_column: str) -> bytes:
         raise PairityError(f"{place}, column 1: this JSON cannot be read ({error}).") from None
     if not isinstance(record, dict):
         raise PairityError(
-            f'{place}: not a JSON object such as {{"{text_column}": "..."}}, but {type_of(record)}.'
+            f'{place}: not a JSON object such as {{"{columns[0]}": "..."}}, but {type_of(record)}.'
         )
-    text = value_in(record, text_column, place)
+    return [text_in(record, place, columns, number) for number in range(len(columns))]
+
+
+def text_in(record: Mapping[str, Any], place: str, columns: Sequence[str], number: int) -> bytes:
+    text = value_in(record, columns[number], place, FIXES[number])
     if not isinstance(text, str):
-        raise PairityError(f"{place}: {text_column!r} is {type_of(text)}, not a string. {COLUMN_FIX}")
+        raise PairityError(f"{place}: {columns[number]!r} is {type_of(text)}, not a string. {FIXES[number]}")
     return to_utf8(text)
 
 

@@ -19,7 +19,7 @@ from pairity.counts.values import LanguageCounts
 from pairity.errors import PairityError, listed, quoted
 from pairity.formats.oniguruma import for_oniguruma
 from pairity.languages import hint_of_other_names
-from pairity.text.inputs import Resolved
+from pairity.text.inputs import CountsInput, Resolved
 from pairity.text.parallel import check_parallel
 from pairity.training.measure import bytes_per_line
 from pairity.training.policy import Policy, check_whole, reference_of
@@ -141,12 +141,12 @@ def check_checkpoint(checkpoint: object, resume: bool) -> None:
 
 
 def named_languages(sources: Resolved) -> list[str] | None:
-    """The languages in sources, or None if only reading counts files can tell."""
+    """The languages in sources, or None if only reading counts, or records that name their language, can tell."""
     found: list[str] = []
     for part in sources.inputs:
-        if part.language is not None:
+        if part.language:
             found.append(part.language)
-        elif isinstance(part.data, Mapping):
+        elif isinstance(part, CountsInput) and isinstance(part.data, Mapping):
             found += part.data
         else:
             return None

@@ -7,7 +7,7 @@ read, which takes long.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 from pairity.counts.counting import count
 from pairity.counts.counts import Counts
@@ -16,6 +16,7 @@ from pairity.languages import chosen
 from pairity.progress import Progress
 from pairity.text.inputs import Resolved
 from pairity.text.sampling import Draw
+from pairity.text.options import GivenReading, TextReading
 from pairity.text.sources import resolve
 from pairity.training.checks import (
     check_dev,
@@ -81,21 +82,27 @@ def describe(counts: LanguageCounts) -> dict[str, Any]:
     }
 
 
+LINE_BY_LINE = {"on_error": "stop", "dedup": None}
+"""Lines of dev text are those of other languages: none of them may be passed over."""
+
+
 def read_train_and_dev(
     train: Any,
     dev: Any,
     skip: Iterable[str],
     settings: Settings,
     show: Progress,
+    threads: int | None,
     *,
     choose: Iterable[str] | None = None,
     draw: Draw | None = None,
-    **reading: Any,
+    **reading: Unpack[GivenReading],
 ) -> Texts:
-    """Count train and dev (SOURCEs). `reading` says how files are read: text_column, errors, threads.
+    """Count train and dev (SOURCEs). `reading` says how text is read, in the words of `count`.
 
     `choose` and `draw` say what of the train text is taken.
     """
+    by_column = reading.get("language_column") is not None
 
     def read(sources: Resolved, split: Split, languages: list[str] | None = None) -> Counts:
         show.stage(f"reading {split}", unit="B")
@@ -106,12 +113,13 @@ def read_train_and_dev(
             languages=languages,
             count_words=split == "dev" and settings.policy.unit == "word",
             progress=show.bytes_read,
+            threads=threads,
             draw=draw if split == "train" else None,
-            **reading,
+            **(reading if split == "train" else {**reading, **LINE_BY_LINE}),
         )
 
-    train_sources = resolve(train)
-    dev_sources = None if dev is None else resolve(dev)
+    train_sources = resolve(train, by_column=by_column)
+    dev_sources = None if dev is None else resolve(dev, by_column=by_column)
     train_counts = dev_counts = dev_languages = None
     left_out: tuple[str, ...] = ()
 
@@ -119,6 +127,7 @@ def read_train_and_dev(
     if languages is None:
         train_counts = read(train_sources, "train")
         languages = list(train_counts)
+    TextReading(**reading).check_languages(languages)
     languages = without(languages, skip)
     notes: list[str] = []
     if choose is not None:
@@ -155,6 +164,6 @@ def read_train_and_dev(
 
 
 def only(sources: Resolved, languages: list[str]) -> Resolved:
-    """Without the texts of other languages; counts may hold several, and are chosen from when they are read."""
-    kept = [part for part in sources.inputs if part.language is None or part.language in languages]
+    """Without the texts of other languages; what holds several is chosen from when it is read."""
+    kept = [part for part in sources.inputs if not part.language or part.language in languages]
     return replace(sources, inputs=tuple(kept))

@@ -4,7 +4,7 @@ tok = train("train/", dev="dev/", vocab_size=32_000, method=Parity(window=100))
 """
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Unpack
@@ -45,7 +45,7 @@ def train(
     reserved: int = 0,
     pad_to: int | None = None,
     skip: Iterable[str] = (),
-    text_column: str = "text",
+    text_column: str | Mapping[str, str] = "text",
     errors: Literal["strict", "replace"] = "strict",
     threads: int | None = None,
     progress: bool | Listener | None = None,
@@ -54,6 +54,9 @@ def train(
     continue_from: Any = None,
     choose: Iterable[str] | None = None,
     draw: Draw | None = None,
+    language_column: str | None = None,
+    on_error: Literal["stop", "skip"] = "stop",
+    dedup: Literal["lines"] | None = None,
     **roles: Unpack[GivenRoles],
 ) -> Tokenizer:
     """Learn a tokenizer of exactly `vocab_size` tokens (bytes, learned and special), or of `num_merges` merges.
@@ -61,7 +64,8 @@ def train(
     `train` and `dev` are SOURCEs: a folder with a file per language, "LANG=PATH", counts, a list of those, or
     {language: path | lines | {pretoken: count}}. Dev text must be parallel where languages are compared by line.
     `pretokenizer` is a name or a pattern (None: gpt4o, or that of the tokenizer that is continued).
-    `skip` leaves languages out, `choose` takes only some: codes, or the name of a set ("paper-30"). `draw` says how
+    `text_column`, `language_column`, `errors`, `on_error` and `dedup` say how text is read, as for `count`; of dev
+    text, which may be parallel, no line is passed over. `skip` leaves languages out, `choose` takes only some: codes, or the name of a set ("paper-30"). `draw` says how
     much of the train text is taken: `Draw(balance="temperature", temperature=3.3, budget="10GB")`.
     `whole_characters` forbids tokens that join a part of a character with another.
     `reserved` adds special tokens for later, `pad_to` as many more as make the size a multiple (64, 128).
@@ -97,9 +101,21 @@ def train(
     check_checkpoint(checkpoint, resume)
     threads = thread_count(threads)
     with Progress(progress) as show:
-        reading: dict[str, Any] = {"text_column": text_column, "errors": errors, "threads": threads}
-        reading |= {"choose": choose, "draw": draw}
-        texts = read_train_and_dev(train, dev, skip, settings, show, **reading)
+        texts = read_train_and_dev(
+            train,
+            dev,
+            skip,
+            settings,
+            show,
+            threads,
+            choose=choose,
+            draw=draw,
+            text_column=text_column,
+            errors=errors,
+            language_column=language_column,
+            on_error=on_error,
+            dedup=dedup,
+        )
         for warning in texts.warnings:
             warnings.warn(warning, PairityWarning, stacklevel=2)
         keeper = None if checkpoint is None else keep(Path(checkpoint), settings, texts)

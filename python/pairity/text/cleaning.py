@@ -1,0 +1,161 @@
+"""Cleaning: what happens to a block on its way to whoever asked for text.
+
+records of several languages -> a block for each; broken texts and equal ones -> passed over, and counted
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import TracebackType
+
+import numpy as np
+
+from pairity import _core
+from pairity.errors import PairityError, listed
+from pairity.text.aside import Aside
+from pairity.text.blocks import Block, not_utf8
+from pairity.text.columns import text_buffers
+from pairity.text.mistakes import check_language
+from pairity.text.options import TextReading
+from pairity.text.skipping import Skipped
+
+NOT_UTF8, SEEN, WAITS = 1, 2, 3
+"""What a sieve says of a text; 0 is good, and from WAITS on it waits in one of several parts."""
+
+
+@dataclass(frozen=True)
+class Passed:
+    """What was passed over: how many texts of each language were broken, and how many equal to another one."""
+
+    skipped: Mapping[str, int]
+    duplicates: Mapping[str, int]
+    cuts: Mapping[str, int]
+    """How often a line of a language was cut because it was too long to be held."""
+    notes: tuple[str, ...]
+
+
+class Cleaning:
+    """One reading of text: the rules, and what was met so far, from all threads."""
+
+    def __init__(self, how: TextReading) -> None:
+        self.how = how
+        self.skipped = Skipped(how.on_error)
+        self._lock = threading.Lock()
+        self._duplicates: Counter[str] = Counter()
+        self._cuts: Counter[str] = Counter()
+        self._depth = 0
+        self._aside = Aside()
+        self._sieve = self.new_sieve()
+
+    def new_sieve(self) -> _core.Sieve | None:
+        check = self.how.on_error == "skip" and self.how.errors == "strict"
+        if not check and self.how.dedup is None:
+            return None
+        return _core.Sieve(check_utf8=check, distinct=self.how.room, depth=self._depth)
+
+    def __enter__(self) -> Cleaning:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._aside.remove()
+
+    def clean(self, block: Block, language: str) -> Iterator[tuple[str, Block]]:
+        """The good texts of a block, for each language."""
+        block = self.without_nulls(block, language)
+        for name, part in self.by_language(block) if not language else [(language, block)]:
+            good = self.sift(part, name)
+            if good.lines or (good.texts is not None and len(good.texts)):
+                if good.goes_on:
+                    with self._lock:
+                        self._cuts[name] += 1
+                yield name, good
+
+    def without_nulls(self, block: Block, language: str) -> Block:
+        columns = zip(("text", "language"), (block.texts, block.labels), strict=True)
+        for what, column in columns:
+            if column is not None and column.null_count:
+                null = np.asarray(column.is_null())
+                for index in np.flatnonzero(null).tolist():
+                    place = f"{block.place(index)}: the {what} is null. Remove such {block.unit}s"
+                    error = PairityError(
+                        f"{place}, or pass over them with on_error='skip' (--on-error skip)."
+                    )
+                    self.skipped.meet(error, block, index, language)
+                return self.without_nulls(block.only(~null), language)
+        return block
+
+    def by_language(self, block: Block) -> Iterator[tuple[str, Block]]:
+        """Cut by the labels of the texts."""
+        encoded = block.labels.dictionary_encode()
+        codes = encoded.indices.to_numpy()
+        for code, label in enumerate(encoded.dictionary.to_pylist()):
+            rows = codes == code
+            part = block if rows.all() else block.only(rows)
+            try:
+                name = label_in(label, part.place(0))
+            except PairityError as error:
+                for index in range(len(part.texts)):
+                    self.skipped.meet(error, part, index, "")
+                continue
+            yield name, replace(part, labels=None)
+
+    def sift(self, block: Block, language: str) -> Block:
+        """Without what is broken or was there before. Parts of a long line, and words of a list, are not compared."""
+        if self._sieve is None or block.part or block.times is not None:
+            return block
+        found = block.as_texts()
+        data, offsets = text_buffers(found.texts)
+        verdicts = np.frombuffer(self._sieve.look(language, data, offsets), np.uint8)
+        if not verdicts.any():
+            return block
+        for index in np.flatnonzero(verdicts == NOT_UTF8).tolist():
+            column = first_broken(found.texts[index].as_py())
+            self.skipped.meet(PairityError(not_utf8(block.place(index), column)), block, index, language)
+        with self._lock:
+            self._duplicates[language] += int(np.count_nonzero(verdicts == SEEN))
+        if (waits := verdicts >= WAITS).any():
+            self._aside.put(language, found.only(waits), verdicts[waits] - WAITS)
+        return found.only(verdicts == 0)
+
+    def waiting(self) -> Iterator[Iterator[Block]]:
+        """Blocks that had to wait, a part of them at a time: each part has a sieve of its own, with room again."""
+        aside, self._depth = self._aside, self._depth + 1
+        try:
+            for blocks in aside.parts():
+                self._aside, self._sieve = Aside(), self.new_sieve()
+                yield blocks
+                yield from self.waiting()
+        finally:
+            aside.remove()
+        self._depth -= 1
+
+    def passed(self) -> Passed:
+        duplicates = +self._duplicates
+        notes = self.skipped.notes()
+        if duplicates:
+            languages = listed(f"{name} {number:,}" for name, number in sorted(duplicates.items()))
+            notes.append(f"texts that occur again in their language were left out: {languages}.")
+        return Passed(dict(self.skipped.languages), dict(duplicates), dict(self._cuts), tuple(notes))
+
+
+def label_in(label: bytes, place: str) -> str:
+    """The name of a language, from its column."""
+    try:
+        name = label.decode()
+    except UnicodeDecodeError:
+        raise PairityError(f"{place}: the language {label!r} is not UTF-8.") from None
+    check_language(name, place)
+    return name
+
+
+def first_broken(text: bytes) -> int:
+    try:
+        text.decode()
+    except UnicodeDecodeError as error:
+        return error.start
+    return 0

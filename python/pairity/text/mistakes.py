@@ -1,0 +1,118 @@
+"""Mistakes that names alone show: each is an error, with what to type instead, before any text is read."""
+
+from __future__ import annotations
+
+import difflib
+import glob
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from pairity.errors import PairityError
+from pairity.languages import hint_of_other_names
+from pairity.text.addresses import Place
+from pairity.text.inputs import CountsInput, TextFile, TextInput
+from pairity.text.kinds import stem_of
+
+
+def check_language(language: str, origin: str) -> None:
+    if (
+        not language
+        or language != language.strip()
+        or not language.isprintable()
+        or set(language) & set("=/,")
+    ):
+        raise PairityError(
+            f"{language!r} (from {origin}) cannot be the name of a language: a name is not empty and has "
+            "no '=', '/', ',' and no space around it."
+        )
+
+
+def refuse_twice(inputs: Sequence[TextInput | CountsInput]) -> None:
+    """The same language, the same file of several, the same counts file, or standard input in two SOURCEs."""
+    seen: dict[str | Place, str] = {}
+    for part in inputs:
+        if isinstance(part, TextInput):
+            if part.language:
+                if part.language in seen:
+                    refuse_language_twice(part.language, seen[part.language], part.origin)
+                seen[part.language] = part.origin
+            for file in part.files:
+                if file.path in seen and (file.once or not part.language):
+                    what = "a pipe, and can be read once" if file.once else "given twice"
+                    raise PairityError(
+                        f"{file.path} is {what} ({seen[file.path]}, {part.origin}): name it once."
+                    )
+                seen[file.path] = part.origin
+        elif isinstance(part.data, Path):
+            path = part.data.resolve()
+            if path in seen:
+                raise PairityError(
+                    f"the counts file {part.origin} is given twice (also as {seen[path]}): name it once."
+                )
+            seen[path] = part.origin
+
+
+def refuse_language_twice(language: str, first: str, second: str) -> NoReturn:
+    raise PairityError(
+        f"the language {language!r} is given twice: {first} and {second}. Leave one out, "
+        f"or put both into one folder and give that as {language}=FOLDER."
+    )
+
+
+def refuse_same_stem(language: str, files: Sequence[TextFile]) -> None:
+    """`part-0.txt` beside `part-0.txt.gz` is the same text twice, as `gzip -k` leaves it."""
+    seen: dict[Place, Place] = {}
+    for file in files:
+        stem = file.path.parent / stem_of(file.path)
+        if stem in seen:
+            raise PairityError(
+                f"{language}: {seen[stem]} and {file.path} look like the same text twice: "
+                "remove or rename one of them."
+            )
+        seen[stem] = file.path
+
+
+def refuse_missing(path: Place, origin: str) -> NoReturn:
+    """No such path: show what is near it."""
+    what = "no file matches" if glob.has_magic(str(path)) else "no such file or folder:"
+    if not isinstance(path, Path):
+        raise PairityError(f"{what} {path}. Check the address.")
+    folder, name = path.parent, path.name
+    while not folder.is_dir() and folder != folder.parent:
+        folder, name = folder.parent, folder.name
+    there = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
+    near = [str(folder / match) for match in difflib.get_close_matches(name, there, n=3) if match != name]
+    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    given = "" if origin == str(path) else f" (from {origin})"
+    raise PairityError(f"{what} {path}{given}.{hint or ' Check the name.'}")
+
+
+def keep_only(
+    inputs: Sequence[TextInput | CountsInput], languages: list[str]
+) -> tuple[list[TextInput | CountsInput], list[str]]:
+    kept: list[TextInput | CountsInput] = []
+    left_out: list[str] = []
+    unknown: list[TextInput] = []
+    for part in inputs:
+        if isinstance(part, CountsInput) or part.language in ("", *languages):
+            kept.append(part)
+        elif part.named:
+            unknown.append(part)
+        else:
+            left_out.append(part.language)
+    if unknown:
+        refuse_unknown(unknown, languages)
+    return kept, left_out
+
+
+def refuse_unknown(unknown: Sequence[TextInput], languages: list[str]) -> NoReturn:
+    names = [part.language for part in unknown]
+    given = ", ".join(f"{part.language!r} ({part.origin})" for part in unknown)
+    near = [match for name in names for match in difflib.get_close_matches(name, languages, n=3)]
+    hint = f" Did you mean {' or '.join(dict.fromkeys(near))}?" if near else ""
+    them = "it" if len(names) == 1 else "them"
+    raise PairityError(
+        f"dev names {given}, which train lacks{hint_of_other_names(names, languages)}.{hint} "
+        f"Add {', '.join(names)} to train, or leave {them} out of dev."
+    )

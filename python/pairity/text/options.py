@@ -1,0 +1,93 @@
+"""How text is read, as one frozen value: which columns hold what, and what becomes of broken, equal and long lines."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypedDict
+
+from pairity.errors import PairityError, quoted
+from pairity.text.columns import check_errors
+from pairity.text.pretokenizers import Pretokenization
+
+LONGEST_LINE = 64 << 20
+
+
+class GivenReading(TypedDict, total=False):
+    """What a caller may say about the reading of text."""
+
+    text_column: str | Mapping[str, str]
+    errors: Literal["strict", "replace"]
+    language_column: str | None
+    on_error: Literal["stop", "skip"]
+    dedup: Literal["lines"] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextReading:
+    """Made where a user says it, and handed on whole to all that reads text."""
+
+    text_column: str | Mapping[str, str] = "text"
+    """Field or column of the text in records of every format, such as message.text; or {language: its own}."""
+    errors: Literal["strict", "replace"] = "strict"
+    """What becomes of bytes that are not UTF-8: an error, or U+FFFD."""
+    language_column: str | None = None
+    """Field or column that names the language of each record, in files that are not of one language."""
+    on_error: Literal["stop", "skip"] = "stop"
+    """What becomes of a broken line or record: an error, or it is passed over and reported."""
+    dedup: Literal["lines"] | None = None
+    """With "lines", each text of a language counts once, however often it occurs."""
+    dedup_memory: int | None = None
+    """Bytes for telling equal texts; what finds no room waits on disk. None: a quarter of the machine's memory."""
+    max_line: int = LONGEST_LINE
+    """Longer lines of .txt are cut between two pre-tokens; longer lines of .jsonl are broken."""
+    cut: Pretokenization | None = None
+    """What long lines are cut by; None: they are broken."""
+
+    def __post_init__(self) -> None:
+        check_errors(self.errors)
+        columns = self.text_column
+        names = [columns] if isinstance(columns, str) else [*columns, *columns.values()]
+        if not all(isinstance(name, str) and name for name in names):
+            raise PairityError(
+                f"text_column is {columns!r}: give the name of a column, or {{language: name}}."
+            )
+        if self.language_column is not None:
+            if not isinstance(self.language_column, str) or not self.language_column:
+                raise PairityError(f"language_column is {self.language_column!r}: give the name of a column.")
+            if not isinstance(columns, str):
+                raise PairityError(
+                    "text_column has a name for each language, but with language_column the files are not of one "
+                    "language: give one name for all."
+                )
+        if self.on_error not in ("stop", "skip"):
+            raise PairityError(f"on_error is {self.on_error!r}: give 'stop' or 'skip'.")
+        if self.dedup not in (None, "lines"):
+            raise PairityError(f"dedup is {self.dedup!r}: give 'lines', or leave it out.")
+
+    def columns_of(self, language: str) -> tuple[str, ...]:
+        """That of the text; and that of the language, where the records say it ("")."""
+        if not isinstance(self.text_column, str):
+            return (self.text_column.get(language, "text"),)
+        if not language and self.language_column is not None:
+            return self.text_column, self.language_column
+        return (self.text_column,)
+
+    def check_languages(self, languages: Iterable[str]) -> None:
+        """Refuse a column of a language that is not there."""
+        if isinstance(self.text_column, str):
+            return
+        if unknown := sorted(self.text_column.keys() - set(languages)):
+            raise PairityError(
+                f"text_column has a name for {quoted(unknown)}, of which there is no text. Check the language."
+            )
+
+    @property
+    def room(self) -> int | None:
+        """Bytes for telling equal texts; None if they may be equal."""
+        if self.dedup is None:
+            return None
+        if self.dedup_memory is not None:
+            return self.dedup_memory
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4

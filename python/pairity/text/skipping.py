@@ -1,0 +1,51 @@
+"""Broken lines and records: the first one is an error, or all are passed over and reported."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from dataclasses import dataclass
+
+from pairity.errors import PairityError
+from pairity.text.blocks import Block
+
+
+@dataclass
+class SkippedIn:
+    """One file: how many of its lines or records were passed over, and the sentence about the first."""
+
+    unit: str
+    number: int = 0
+    first: int = 0
+    error: str = ""
+
+    def note(self, where: str) -> str:
+        many = "1 {0} was" if self.number == 1 else "{1:,} {0}s were"
+        return f"{where}: {many.format(self.unit, self.number)} skipped, the first: {self.error}"
+
+
+class Skipped:
+    """What is passed over, from all threads."""
+
+    def __init__(self, on_error: str) -> None:
+        self._stop = on_error == "stop"
+        self._lock = threading.Lock()
+        self._files: dict[str, SkippedIn] = {}
+        self.languages: Counter[str] = Counter()
+        """How many of each language; those that do not say theirs are in no language."""
+
+    def meet(self, error: PairityError, block: Block, index: int, language: str) -> None:
+        """Raise the error about text `index` of a block, or remember it."""
+        if self._stop:
+            raise error
+        number = block.number(index)
+        with self._lock:
+            file = self._files.setdefault(block.where, SkippedIn(block.unit))
+            if not file.number or number < file.first:
+                file.first, file.error = number, str(error)
+            file.number += 1
+            if language:
+                self.languages[language] += 1
+
+    def notes(self) -> list[str]:
+        return [file.note(where) for where, file in sorted(self._files.items())]
