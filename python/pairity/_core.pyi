@@ -14,6 +14,8 @@ __all__ = [
     "Counter",
     "Encoder",
     "NotUtf8Error",
+    "RunMerge",
+    "RunWriter",
     "Specials",
     "first_unmatched",
     "origins_by_rank",
@@ -60,6 +62,30 @@ class Counter:
         """Add what ``other`` has counted; it is finished then."""
     def finish(self) -> tuple[bytes, bytes, bytes, dict[str, int]]:
         """Sorted pre-tokens end to end, int64 offsets, uint64 counts; and the totals by name."""
+    def memory(self, more: int) -> int:
+        """Bytes that it takes at most while so many more bytes of text are counted, and while it is then finished or
+        spilled."""
+    def spill(self, path: str) -> tuple[int, int, dict[str, int]]:
+        """Write what was counted as a run -> its rows, its digest, the totals. An error leaves it as it was."""
+
+@final
+class RunWriter:
+    """Writes a sorted run: counts on disk."""
+
+    def __new__(cls, path: str) -> RunWriter: ...
+    def add(self, data: Buffer, offsets: Buffer, counts: Buffer) -> None:
+        """Write further words, which must be sorted, each once: end to end, int64 offsets, uint64 counts."""
+    def finish(self) -> tuple[int, int]:
+        """-> its rows, and its digest."""
+
+@final
+class RunMerge:
+    """The words of several runs as one sequence, equal ones summed."""
+
+    def __new__(cls, paths: Sequence[str]) -> RunMerge: ...
+    def next(self, rows: int, bytes: int) -> tuple[tuple[bytes, bytes, bytes], int]:
+        """About so many words, or words with so many bytes, as columns (empty ones at the end); and how many rows of
+        runs are read by now. OverflowError where counts add up to more than 2**63 - 1."""
 
 def pretokenize(pattern: str | None, text: str, *, nfc: bool = False, strict: bool = False) -> list[str]:
     """The pre-tokens of a text. What the pattern does not match is a pre-token too, or if strict an error."""

@@ -2,8 +2,7 @@
 
 import json
 import tomllib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -11,9 +10,10 @@ import click
 from click.core import ParameterSource
 
 from pairity.bpe.roles import GivenRoles
-from pairity.cli.options import command, config, cutting, force, output, roles, several
-from pairity.cli.outputs import output_folder
+from pairity.cli.options import command, config, cutting, force, memory, min_count, output, roles, several
+from pairity.cli.outputs import note_resuming, output_folder, resumable
 from pairity.cli.printing import print_notes, print_training, print_written
+from pairity.counts.checkpoint import remove
 from pairity.errors import PairityError
 from pairity.files.places import inside_or_beside
 from pairity.formats.folder import OF_THE_FOLDER, SETTINGS
@@ -21,7 +21,7 @@ from pairity.formats.json_files import unreadable
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.policy import Classical, Parity, Policy, refuse_lone_alpha
 from pairity.training.settings import Settings, make_settings
-from pairity.training.training import train
+from pairity.training.training import counting_checkpoint, train
 
 CHECKPOINT = "checkpoint.parquet"
 GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP)
@@ -144,6 +144,8 @@ GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSour
 @click.option(
     "--resume", is_flag=True, help="Continue a run with the same settings that was killed or interrupted."
 )
+@memory
+@min_count
 @force("the tokenizer in the output folder")
 @output("Folder for the tokenizer.", metavar="DIR")
 @cutting(", or that of --continue")
@@ -171,6 +173,8 @@ def train_command(
     continue_from: str | None,
     skip: Sequence[str],
     resume: bool,
+    memory: int | None,
+    min_count: int,
     force: bool,
     output: Path,
     pretokenizer: str | None,
@@ -225,13 +229,10 @@ def train_command(
         wanted["continue_from"] = settings.start  # opened, and its warnings given, once
     with output_folder(output, OF_THE_FOLDER, what="a tokenizer", force=force):
         checkpoint = inside_or_beside(output, CHECKPOINT)
-        if checkpoint.exists() and not resume:
-            print_notes(
-                [f"{checkpoint} is from an interrupted run; this run starts over (--resume continues it)"]
-            )
-        elif resume and not checkpoint.exists():
-            print_notes([f"there is no {checkpoint} to resume from; this run starts from the beginning"])
-        with resumable(checkpoint):
+        counting = counting_checkpoint(checkpoint)
+        kept = [path for path in (checkpoint, counting) if path.exists()]
+        note_resuming(kept[0] if kept else checkpoint, there=bool(kept), resume=resume)
+        with resumable(checkpoint), resumable(counting):
             tokenizer = train(
                 list(train_sources),
                 dev=list(dev_sources) or None,
@@ -243,10 +244,13 @@ def train_command(
                 threads=threads,
                 checkpoint=checkpoint,
                 resume=resume,
+                memory=memory,
+                min_count=min_count,
                 **given,
             )
             save(tokenizer, output, checkpoint, force=force)
         checkpoint.unlink(missing_ok=True)
+        remove(counting)
     print_training(tokenizer)
     click.echo()
     print_written(f"{output}/", then=f"try: pairity encode {output} < text.txt, pairity inspect {output}")
@@ -272,7 +276,8 @@ def refuse_idle(method: str, window: int | None, alpha: float) -> None:
 
 def is_finished(output: Path, settings: Settings) -> bool:
     """Whether a run with these settings has saved its tokenizer here: a job that a queue starts again has no work."""
-    if not (output / SETTINGS).exists() or inside_or_beside(output, CHECKPOINT).exists():
+    checkpoint = inside_or_beside(output, CHECKPOINT)
+    if not (output / SETTINGS).exists() or checkpoint.exists() or counting_checkpoint(checkpoint).exists():
         return False
     try:
         found = Tokenizer.load(output)
@@ -285,17 +290,6 @@ def is_finished(output: Path, settings: Settings) -> bool:
         and found.roles == settings.roles
         and all(name in found.record and found.record[name] == value for name, value in described.items())
     )
-
-
-@contextmanager
-def resumable(checkpoint: Path) -> Iterator[None]:
-    """An interruption says how to go on, where something was kept to go on from."""
-    try:
-        yield
-    except KeyboardInterrupt as stop:
-        if checkpoint.exists():
-            stop.add_note("--resume continues")
-        raise
 
 
 def save(tokenizer: Tokenizer, output: Path, checkpoint: Path, *, force: bool) -> None:

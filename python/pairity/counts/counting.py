@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 import pyarrow as pa
 
 from pairity import _core
 from pairity.counts import parquet
 from pairity.counts.counts import Counts, merge
+from pairity.counts.pruning import check_min_count, without_rare
+from pairity.counts.runs import chunk_of
+from pairity.counts.storage import Storage
 from pairity.counts.tables import from_dict, from_table
-from pairity.counts.values import LanguageCounts, Split, check_split, text_buffers
+from pairity.counts.tally import Tally
+from pairity.counts.values import (
+    LanguageCounts,
+    Rows,
+    Split,
+    TextSize,
+    check_split,
+    language_counts,
+    text_buffers,
+)
 from pairity.errors import PairityError
 from pairity.text import reading
-from pairity.text.blocks import Block, no_text, not_utf8
+from pairity.text.blocks import no_text
 from pairity.text.columns import check_errors
 from pairity.text.inputs import CountsInput, TextInput
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
 from pairity.text.sources import resolve
+from pairity.threads import thread_count
 
 
 def count(
@@ -36,6 +50,10 @@ def count(
     count_words: bool = False,
     languages: Iterable[str] | None = None,
     progress: reading.BytesListener | None = None,
+    memory: str | int | None = None,
+    min_count: int = 1,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
 ) -> Counts:
     """Count the pre-tokens of every language in `sources` (what a SOURCE may be: see `pairity.text.sources`).
 
@@ -43,13 +61,20 @@ def count(
     bytes that are not UTF-8 as U+FFFD and counts them in `replaced`. With `languages` only these are counted:
     others found in a folder end up in `left_out`, others named one by one are an error.
     `progress(done, total, what)` gets bytes of the files as they are on disk, and the language at work.
+    `memory` ("4GB") is what counting may take beside the program itself: what is more goes to disk as sorted runs,
+    and the result is the same. `min_count` leaves rarer pre-tokens out at the very end; `pruned` of a language says
+    how many. `checkpoint` names a folder that keeps what is counted, once a minute at most; with `resume` a killed
+    run goes on from it, and reads no file again that it had finished. It stays when the run is done: remove it once
+    the counts are saved.
     """
     check_split(split)
+    check_min_count(min_count, split)
     check_errors(errors)
     cut = Pretokenization.of(pretokenizer, digits, normalize)
     wanted = None if languages is None else list(languages)
     found = resolve(sources, wanted)
     texts = {part.language: part for part in found.inputs if isinstance(part, TextInput)}
+    storage = Storage.of(memory, checkpoint, resume, thread_count(threads))
     given: list[Counts] = []
     origins: list[str] = []
     order: dict[str, None] = {}
@@ -66,11 +91,17 @@ def count(
         order.update(dict.fromkeys(counts))
         given.append(counts)
         origins.append(part.origin)
-    made = dict(merge(given, origins=origins)) if given else {}
+    made: dict[str, Rows] = dict(merge(given, origins=origins)) if given else {}
     parquet.give_back_memory()
-    made |= count_texts(list(texts.values()), cut, errors, text_column, threads, count_words, progress)
+    made |= count_texts(
+        list(texts.values()), cut, errors, text_column, threads, count_words, progress, storage
+    )
     unwanted = [] if wanted is None else [language for language in order if language not in wanted]
-    kept = {language: made[language] for language in order if language not in unwanted}
+    kept = {
+        language: without_rare(language, made[language], min_count)
+        for language in order
+        if language not in unwanted
+    }
     return Counts(kept, cut, split, left_out=[*found.left_out, *unwanted], notes=found.notes)
 
 
@@ -82,49 +113,50 @@ def count_texts(
     threads: int | None,
     count_words: bool,
     progress: reading.BytesListener | None,
-) -> dict[str, LanguageCounts]:
-    # A thread takes an idle counter of the language or makes one, so a language has no more of them than it
-    # had threads at once. Sums and sorted output make the result the same whoever counted what.
-    idle: dict[str, list[_core.Counter]] = {part.language: [] for part in inputs}
-
-    def new_counter() -> _core.Counter:
-        return _core.Counter(
+    storage: Storage,
+) -> dict[str, Rows]:
+    settings = {
+        "cut": cut.hash,
+        "errors": errors,
+        "text_column": text_column,
+        "count_words": count_words,
+    }
+    runs, checkpoint = storage.open(inputs, settings)
+    tally = Tally(
+        [part.language for part in inputs],
+        lambda: _core.Counter(
             cut.pattern,
             nfc=cut.normalize == "nfc",
             replace_invalid=errors == "replace",
             count_words=count_words,
-        )
-
-    def feed(language: str, block: Block) -> None:
-        try:
-            counter = idle[language].pop()
-        except IndexError:
-            counter = new_counter()
-        try:
-            if block.lines is not None:
-                counter.add_lines(block.lines)
-            else:
-                counter.add_texts(*text_buffers(block.texts))
-        except _core.NotUtf8Error as error:
-            raise PairityError(not_utf8(block.place(error.line), error.column)) from None
-        except ValueError as error:
-            raise PairityError(f"{block.where}: {error}") from error
-        idle[language].append(counter)
-
-    made: dict[str, LanguageCounts] = {}
-
-    def finish(language: str) -> None:
-        counters = idle.pop(language)
-        counter = counters.pop() if counters else new_counter()
-        for other in counters:
-            counter.merge(other)
-        made[language] = from_core(*counter.finish(), count_words)
-
-    reading.read(inputs, feed, finish, text_column=text_column, threads=threads, progress=progress)
+        ),
+        limit=storage.limit,
+        runs=runs,
+        checkpoint=checkpoint,
+        threads=storage.threads,
+        words_counted=count_words,
+    )
+    reading.read(
+        checkpoint.remaining(inputs) if checkpoint else inputs,
+        tally.feed,
+        tally.end,
+        tally.end_file,
+        text_column=text_column,
+        threads=threads,
+        progress=progress,
+    )
+    tally.close()
+    languages = [part.language for part in inputs]
+    listeners = runs.listeners(languages, progress or silence) if runs else {}
+    made = {language: tally.rows(language, listeners.get(language, silence)) for language in languages}
     for part in inputs:
-        if not made[part.language].bytes:
-            raise PairityError(no_text(part, made[part.language].lines or 0))
+        if not made[part.language].size.bytes:
+            raise PairityError(no_text(part, made[part.language].size.lines or 0))
     return made
+
+
+def silence(*heard: object) -> None:
+    """For those who do not listen."""
 
 
 def count_lines(lines: Iterable[str], cut: Pretokenization) -> LanguageCounts:
@@ -132,23 +164,8 @@ def count_lines(lines: Iterable[str], cut: Pretokenization) -> LanguageCounts:
     counter = _core.Counter(cut.pattern, nfc=cut.normalize == "nfc")
     texts = pa.array([line.encode() for line in lines], pa.large_binary())
     counter.add_texts(*text_buffers(texts))
-    return from_core(*counter.finish(), words_counted=False)
-
-
-def from_core(
-    data: bytes, offsets: bytes, counts: bytes, totals: Mapping[str, int], words_counted: bool
-) -> LanguageCounts:
-    numbers = np.frombuffer(counts, "<u8")
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
-    return LanguageCounts(
-        pretokens=pa.Array.from_buffers(pa.large_binary(), len(numbers), buffers),
-        counts=numbers,
-        lines=totals["lines"],
-        bytes=totals["bytes"],
-        chars=totals["chars"],
-        words=totals["words"] if words_counted else None,
-        replaced=totals["replaced"],
-    )
+    data, offsets, counts, totals = counter.finish()
+    return language_counts(*chunk_of(data, offsets, counts), replace(TextSize(**totals), words=None))
 
 
 def counts_of(part: CountsInput, cut: Pretokenization, split: Split) -> Counts:

@@ -43,6 +43,7 @@ def read(
     inputs: Sequence[TextInput],
     feed: Callable[[str, Block], None],
     ended: Callable[[str], None] = lambda language: None,
+    ended_file: Callable[[str, TextFile], None] = lambda language, file: None,
     *,
     text_column: str = "text",
     threads: int | None = None,
@@ -51,7 +52,7 @@ def read(
     """Call `feed(language, block)` for all text, from `threads` threads at once and in no defined order.
 
     `ended(language)` is called once for each language when all its text was fed, by the thread that fed the last of
-    it; not after an error.
+    it, and before it `ended_file(language, file)` for each of its files; not after an error.
     Threads begin with the largest files, one each. When no file is left, they help with those still being
     read: one reads and decompresses, the others work on the blocks, so one big file keeps all of them busy.
     Iterables are read by the calling thread, as their owner expects. The first error or Ctrl-C ends it all.
@@ -88,6 +89,8 @@ def read(
             stream.threads -= 1
             if stream.threads:
                 return
+        if not stop.is_set():
+            ended_file(stream.language, stream.file)
         close(stream.language)
 
     def close(language: str) -> None:

@@ -5,7 +5,7 @@ read, which takes long.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -71,13 +71,21 @@ def describe(counts: LanguageCounts) -> dict[str, Any]:
         "bytes": counts.bytes,
         "distinct_pretokens": counts.distinct,
         "pretokens": counts.total,
-    }
+    } | ({} if counts.pruned is None else {"pruned": asdict(counts.pruned)})
 
 
 def read_train_and_dev(
-    train: Any, dev: Any, skip: Iterable[str], settings: Settings, show: Progress, **reading: Any
+    train: Any,
+    dev: Any,
+    skip: Iterable[str],
+    settings: Settings,
+    show: Progress,
+    *,
+    counting: Mapping[str, Any] | None = None,
+    **reading: Any,
 ) -> Texts:
-    """Count train and dev (SOURCEs). `reading` says how files are read: text_column, errors, threads."""
+    """Count train and dev (SOURCEs). `reading` says how files are read: text_column, errors, threads; `counting` how
+    the train text is counted, which may be large: memory, min_count, checkpoint, resume."""
 
     def read(sources: Resolved, split: Split, languages: list[str] | None = None) -> Counts:
         show.stage(f"reading {split}", unit="B")
@@ -89,6 +97,7 @@ def read_train_and_dev(
             count_words=split == "dev" and settings.policy.unit == "word",
             progress=show.bytes_read,
             **reading,
+            **((counting or {}) if split == "train" else {}),
         )
 
     train_sources = resolve(train)
