@@ -13,9 +13,10 @@ import pyarrow as pa
 from pairity import _core
 from pairity.counts import parquet
 from pairity.counts.counts import Counts, merge
+from pairity.counts.merging import ToSum, add_counts, add_file, merged
 from pairity.counts.pruning import check_min_count, without_rare
-from pairity.counts.runs import chunk_of
-from pairity.counts.storage import Storage
+from pairity.counts.runs import chunk_of, silence
+from pairity.counts.storage import Storage, temporary_runs
 from pairity.counts.tables import from_dict, from_table
 from pairity.counts.tally import Tally
 from pairity.counts.values import (
@@ -75,23 +76,21 @@ def count(
     found = resolve(sources, wanted)
     texts = {part.language: part for part in found.inputs if isinstance(part, TextInput)}
     storage = Storage.of(memory, checkpoint, resume, thread_count(threads))
-    given: list[Counts] = []
-    origins: list[str] = []
-    order: dict[str, None] = {}
-    for part in found.inputs:
-        if isinstance(part, TextInput):
-            order[part.language] = None
-            continue
-        counts = counts_of(part, cut, split)
-        for language in counts.keys() & texts.keys():
-            raise PairityError(
-                f"the language {language!r} is given twice: as counts ({part.origin}) and as text "
-                f"({texts[language].origin}). Leave one out."
-            )
-        order.update(dict.fromkeys(counts))
-        given.append(counts)
-        origins.append(part.origin)
-    made: dict[str, Rows] = dict(merge(given, origins=origins)) if given else {}
+    counted = [part for part in found.inputs if isinstance(part, CountsInput)]
+    languages_of, made = given_counts(counted, cut, split, storage)
+    for part, has in zip(counted, languages_of, strict=True):
+        for language in has:
+            if language in texts:
+                raise PairityError(
+                    f"the language {language!r} is given twice: as counts ({part.origin}) and as text "
+                    f"({texts[language].origin}). Leave one out."
+                )
+    each = iter(languages_of)
+    order = dict.fromkeys(
+        language
+        for part in found.inputs
+        for language in ([part.language] if isinstance(part, TextInput) else next(each))
+    )
     parquet.give_back_memory()
     made |= count_texts(
         list(texts.values()), cut, errors, text_column, threads, count_words, progress, storage
@@ -155,8 +154,25 @@ def count_texts(
     return made
 
 
-def silence(*heard: object) -> None:
-    """For those who do not listen."""
+def given_counts(
+    parts: Sequence[CountsInput], cut: Pretokenization, split: Split, storage: Storage
+) -> tuple[list[list[str]], dict[str, Rows]]:
+    """Counts that came as sources: the languages of each, and the sums, which are on disk where memory is limited."""
+    if not parts:
+        return [], {}
+    if storage.limit is None:
+        given = [counts_of(part, cut, split) for part in parts]
+        return list(map(list, given)), dict(merge(given, origins=[part.origin for part in parts]))
+    runs, to_sum, languages_of = temporary_runs(), ToSum(), []
+    for part in parts:
+        if isinstance(part.data, Path):
+            header = parquet.read_header(part.data, cut, split)
+            languages_of.append(add_file(runs, to_sum, part.data, header))
+        else:
+            counts = counts_of(part, cut, split)
+            add_counts(runs, to_sum, counts)
+            languages_of.append(list(counts))
+    return languages_of, merged(runs, to_sum, list(to_sum), min_count=1)
 
 
 def count_lines(lines: Iterable[str], cut: Pretokenization) -> LanguageCounts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -10,10 +10,11 @@ from pairity.counts import parquet
 from pairity.counts.counts import Counts, check_alike, order_of
 from pairity.counts.parquet import Header
 from pairity.counts.pruning import check_min_count, without_rare
-from pairity.counts.runs import MergedRuns, Runs
+from pairity.counts.runs import MergedRuns, Runs, silence
 from pairity.counts.tables import measured, rows_by_language
 from pairity.counts.values import Chunk, Pruned, Rows, TextSize
 from pairity.errors import listed
+from pairity.text.reading import BytesListener
 
 ToSum = dict[str, list[tuple[TextSize, Pruned | None]]]
 """Language -> the size of the text of each part, and what was pruned there."""
@@ -24,7 +25,7 @@ def merge_files(
     folder: Path,
     *,
     min_count: int = 1,
-    heard: Callable[[int, int, str], None] = lambda done, total, what: None,
+    heard: BytesListener = silence,
 ) -> Counts:
     """The sum of counts files, in the same order of languages whatever the order of the files.
 
@@ -41,7 +42,7 @@ def merge_files(
         heard(sum(sizes[:number]), sum(sizes), path.name)
         orders.append(add_file(runs, parts, path, header))
     check_min_count(min_count, headers[0].split)
-    languages = merged(runs, parts, order_of(orders), min_count, heard)
+    languages = merged(runs, parts, order_of(orders), min_count=min_count, heard=heard)
     return Counts(languages, headers[0].pretokenization, headers[0].split, notes=notes_on(parts))
 
 
@@ -78,7 +79,7 @@ def add_counts(runs: Runs, parts: ToSum, counts: Counts) -> None:
 
 
 def merged(
-    runs: Runs, parts: ToSum, order: Sequence[str], min_count: int, heard: Callable[[int, int, str], None]
+    runs: Runs, parts: ToSum, order: Sequence[str], *, min_count: int, heard: BytesListener = silence
 ) -> dict[str, Rows]:
     listeners = runs.listeners(order, heard)
     return {

@@ -17,12 +17,17 @@ from pairity import _core
 from pairity.counts.values import Array, Chunk, Pruned, TextSize, refuse_sum, text_buffers
 from pairity.errors import PairityError
 from pairity.files.writing import write_file
+from pairity.text.reading import BytesListener
 
 FAN_IN = 64
 """Runs that are merged at a time: as many files are open, with a block of each in memory."""
 
 CHUNK_ROWS = 1 << 16
 CHUNK_BYTES = 1 << 22
+
+
+def silence(*heard: object) -> None:
+    """For those who do not listen."""
 
 
 @dataclass(frozen=True)
@@ -96,9 +101,7 @@ class Runs:
         write_file(self.folder / name, lambda file: made.append(fill(file, name)))
         return made[0]
 
-    def listeners(
-        self, languages: Sequence[str], heard: Callable[[int, int, str], None]
-    ) -> dict[str, Callable[[int], None]]:
+    def listeners(self, languages: Sequence[str], heard: BytesListener) -> dict[str, Callable[[int], None]]:
         """For `merged` of each language in turn: `heard` gets the rows of all of them, done and in all."""
         rows = Counter[str]()
         for run in self:
@@ -112,7 +115,7 @@ class Runs:
 
         return {language: listener(language) for language in languages}
 
-    def merged(self, language: str, heard: Callable[[int], None] = lambda rows: None) -> Iterator[Chunk]:
+    def merged(self, language: str, heard: Callable[[int], None] = silence) -> Iterator[Chunk]:
         """All words of a language in order, each once; `heard` gets how many rows of runs are read.
 
         Of too many runs, the shortest are merged first. They stay where they are, so that a killed merge can begin
@@ -124,9 +127,7 @@ class Runs:
             runs = runs[FAN_IN:] + self.rows_written(language, self.chunks(runs[:FAN_IN]))
         yield from self.chunks(runs, heard)
 
-    def chunks(
-        self, runs: Sequence[Run], heard: Callable[[int], None] = lambda rows: None
-    ) -> Iterator[Chunk]:
+    def chunks(self, runs: Sequence[Run], heard: Callable[[int], None] = silence) -> Iterator[Chunk]:
         if not runs:
             return
         try:
@@ -160,7 +161,7 @@ class MergedRuns:
         runs: Runs,
         language: str,
         size: TextSize,
-        heard: Callable[[int], None] = lambda rows: None,
+        heard: Callable[[int], None] = silence,
         pruned: Pruned | None = None,
     ) -> None:
         self.size, self.pruned = size, pruned
