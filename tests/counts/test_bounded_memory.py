@@ -196,7 +196,9 @@ def test_a_place_for_runs_that_cannot_be_written_is_named(
 
 def test_a_full_disk_is_named(tmp_path: Path, corpus: Path, spills: list[int]) -> None:
     with small_disk(tmp_path / "disk", "64k") as disk:
-        refused_at = pytest.raises(PairityError, match=r"cannot write .*disk/runs/.*: No space left on device")
+        refused_at = pytest.raises(
+            PairityError, match=r"cannot write .*disk/runs/.*: No space left on device"
+        )
         with refused_at:
             count(corpus, memory=48_000, threads=1, checkpoint=disk / "runs")
 
