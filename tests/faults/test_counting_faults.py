@@ -1,4 +1,4 @@
-"""Counting with spills and merging, killed at random moments: what has its final name is whole, and the next run mends all.
+"""Counting with spills and merging, killed at random moments: a result is whole, and the next run mends the rest.
 
 The short form is part of the ordinary tests, the long one of `make test-faults`.
 """

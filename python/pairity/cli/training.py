@@ -218,7 +218,7 @@ def train_command(
     }
     if resume and not force:
         settings = make_settings(**wanted, policy=policy, roles=given)
-        if is_finished(output, settings):
+        if is_finished(output, settings, min_count):
             print_notes(
                 [
                     f"{output} is finished: it holds a tokenizer with these settings, and nothing is left to resume "
@@ -274,7 +274,7 @@ def refuse_idle(method: str, window: int | None, alpha: float) -> None:
         refuse_lone_alpha(alpha)
 
 
-def is_finished(output: Path, settings: Settings) -> bool:
+def is_finished(output: Path, settings: Settings, min_count: int) -> bool:
     """Whether a run with these settings has saved its tokenizer here: a job that a queue starts again has no work."""
     checkpoint = inside_or_beside(output, CHECKPOINT)
     if not (output / SETTINGS).exists() or checkpoint.exists() or counting_checkpoint(checkpoint).exists():
@@ -288,6 +288,7 @@ def is_finished(output: Path, settings: Settings) -> bool:
     return (
         same_names
         and found.roles == settings.roles
+        and found.record.get("min_count", 1) == min_count
         and all(name in found.record and found.record[name] == value for name, value in described.items())
     )
 

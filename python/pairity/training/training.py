@@ -117,6 +117,7 @@ def train(
         apart=texts.set_apart,
     )
     record = record_of(settings, texts, trace, learned.exhausted)
+    record |= {"min_count": min_count} if min_count > 1 else {}
     for warning in record["warnings"][len(texts.warnings) :]:
         warnings.warn(warning, PairityWarning, stacklevel=2)
     made = tokenizer_of(settings, learned.steps, record, trace)
