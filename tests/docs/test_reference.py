@@ -140,11 +140,13 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.warns(pairity.PairityWarning, match="training stopped early"):
         longer = pairity.train(TEXT, dev=TEXT, continue_from=first, num_merges=500, progress=False)
     longer.save(folder / "longer")
-    pairity.train(TEXT, num_merges=5, method=pairity.Classical(), **quiet).save(folder / "classical")
+    pairity.train(TEXT, num_merges=5, method=pairity.Classical(), min_count=2, **quiet).save(
+        folder / "classical"
+    )
     profile = pairity.inspect_language(first, "eng_Latn", data=TEXT)
     pq.write_table(profile.table(), folder / "language.parquet")
     write_rows(first, longer, folder / "rows.parquet")
-    counts = pairity.count(TEXT)
+    counts = pairity.count(TEXT, min_count=2)
     counts.save(folder / "counts.parquet")
     pq.write_table(first.table(counts), folder / "tokens.parquet")
     pq.write_table(table_of([]), folder / "table.parquet")
