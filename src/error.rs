@@ -9,6 +9,11 @@ pub enum Error {
     /// Text that is not UTF-8. `line` counts from 0 within the batch, `column` is a byte offset in that line.
     #[error("line {line}, byte {column}: not UTF-8")]
     NotUtf8 { line: u64, column: u64 },
+    /// Counts that add up to more than 2**63 - 1.
+    #[error("the counts add up to more than 2**63 - 1")]
+    Overflow,
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
     /// The caller asked to stop (Ctrl-C).
     #[error("interrupted")]
     Interrupted,

@@ -7,7 +7,7 @@ use blake2b_simd::{Params, State};
 
 use crate::check_in::CheckIn;
 use crate::counts::count_words;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// BLAKE2b, as in Python's hashlib: it spreads lines evenly, and the sample of a seed stays the same for good.
 pub struct Places {
@@ -55,29 +55,6 @@ impl Sizes {
     }
 }
 
-/// The lines of a block without their ends (`\n` or `\r\n`).
-pub fn lines(block: &[u8]) -> impl Iterator<Item = &[u8]> {
-    whole_lines(block)
-        .map(|line| line.strip_suffix(b"\n").map_or(line, |line| line.strip_suffix(b"\r").unwrap_or(line)))
-}
-
-/// Those lines of a block, with their ends, whose flag is not 0.
-pub fn keep_lines(block: &[u8], keep: &[u8]) -> Result<Vec<u8>> {
-    let lines: Vec<&[u8]> = whole_lines(block).collect();
-    if lines.len() != keep.len() {
-        return Err(Error::Invalid(format!("there are {} lines but {} flags", lines.len(), keep.len())));
-    }
-    let kept: Vec<&[u8]> =
-        lines.into_iter().zip(keep).filter(|(_, keep)| **keep != 0).map(|(line, _)| line).collect();
-    Ok(kept.concat())
-}
-
-fn whole_lines(block: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let ends = memchr::memchr_iter(b'\n', block).map(|newline| newline + 1);
-    let rest = (!block.is_empty() && !block.ends_with(b"\n")).then_some(block.len());
-    ends.chain(rest).scan(0, |start, end| Some(&block[std::mem::replace(start, end)..end]))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,19 +70,14 @@ mod tests {
 
     #[test]
     fn every_line_has_its_sizes() {
-        let sizes =
-            Sizes::of(lines(b"to be\r\n\nor not  to be"), &Places::new(b""), true, &mut CheckIn::never());
+        let sizes = Sizes::of(
+            [&b"to be"[..], b"", b"or not  to be"].into_iter(),
+            &Places::new(b""),
+            true,
+            &mut CheckIn::never(),
+        );
         let sizes = sizes.unwrap();
         assert_eq!((sizes.bytes, sizes.words), (vec![5, 0, 13], vec![2, 0, 4]));
         assert_eq!(sizes.places[0], Places::new(b"").of(b"to be"));
-    }
-
-    #[test]
-    fn lines_are_kept_as_they_are() {
-        let block = b"a\r\n\nb\nc";
-        assert_eq!(keep_lines(block, &[1, 0, 0, 1]).unwrap(), b"a\r\nc");
-        assert_eq!(keep_lines(block, &[0, 1, 1, 0]).unwrap(), b"\nb\n");
-        assert!(keep_lines(block, &[1, 1]).is_err());
-        assert!(keep_lines(b"", &[]).unwrap().is_empty());
     }
 }

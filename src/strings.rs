@@ -81,6 +81,10 @@ impl StringsBuf {
         &self.bytes
     }
 
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
     pub fn offsets(&self) -> &[i64] {
         &self.offsets
     }

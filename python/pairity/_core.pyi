@@ -15,13 +15,13 @@ __all__ = [
     "Counter",
     "Encoder",
     "NotUtf8Error",
+    "RunMerge",
+    "RunWriter",
     "Sieve",
     "Specials",
     "cut_long",
     "first_unmatched",
-    "keep_lines",
     "origins_by_rank",
-    "places_of_lines",
     "places_of_texts",
     "pretokenize",
     "script_of",
@@ -71,20 +71,40 @@ class Counter:
         """Add what ``other`` has counted; it is finished then."""
     def finish(self) -> tuple[bytes, bytes, bytes, dict[str, int]]:
         """Sorted pre-tokens end to end, int64 offsets, uint64 counts; and the totals by name."""
+    def memory(self, more: int) -> int:
+        """Bytes that it takes at most while so many more bytes of text are counted, and while it is then finished or
+        spilled."""
+    def spill(self, path: str) -> tuple[int, int, dict[str, int]]:
+        """Write what was counted as a run -> its rows, its digest, the totals. An error leaves it as it was."""
 
-def places_of_lines(key: bytes, block: bytes, *, words: bool = False) -> tuple[bytes, bytes, bytes]:
-    """Of every line a hash of the key and the line, its bytes, and if asked for its words; uint64 each."""
+@final
+class RunWriter:
+    """Writes a sorted run: counts on disk."""
+
+    def __new__(cls, path: str) -> RunWriter: ...
+    def add(self, data: Buffer, offsets: Buffer, counts: Buffer) -> None:
+        """Write further words, which must be sorted, each once: end to end, int64 offsets, uint64 counts."""
+    def finish(self) -> tuple[int, int]:
+        """-> its rows, and its digest."""
+
+@final
+class RunMerge:
+    """The words of several runs as one sequence, equal ones summed."""
+
+    def __new__(cls, paths: Sequence[str]) -> RunMerge: ...
+    def next(self, rows: int, bytes: int) -> tuple[tuple[bytes, bytes, bytes], int]:
+        """About so many words, or words with so many bytes, as columns (empty ones at the end); and how many rows of
+        runs are read by now. OverflowError where counts add up to more than 2**63 - 1."""
 
 def places_of_texts(
     key: bytes, data: Buffer, offsets: Buffer, *, words: bool = False
 ) -> tuple[bytes, bytes, bytes]:
-    """The same of the texts ``data[offsets[i]:offsets[i + 1]]``, offsets in int64."""
-
-def keep_lines(block: bytes, keep: Buffer) -> bytes:
-    """Those lines, with their ends, whose byte in ``keep`` is not 0."""
+    """Of every text ``data[offsets[i]:offsets[i + 1]]`` (int64 offsets) a hash of the key and the text, its bytes, and if
+    asked for its words; uint64 each."""
 
 def script_of(text: str) -> tuple[str, float] | None:
     """The ISO 15924 code of the script of most characters, and their share; None if no character has one."""
+
 @final
 class Sieve:
     """Tells which texts are good. Threads may share it.

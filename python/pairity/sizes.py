@@ -4,7 +4,7 @@ import re
 
 from pairity.errors import PairityError
 
-UNITS = {"": 1, "B": 1} | {
+UNITS: dict[str, int] = {"": 1, "B": 1} | {
     f"{letter}{unit}": base**power
     for power, letter in enumerate("KMGTP", start=1)
     for unit, base in (("", 1000), ("B", 1000), ("I", 1024), ("IB", 1024))

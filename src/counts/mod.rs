@@ -3,18 +3,21 @@
 //! In: text, as lines or as texts. Out: the distinct pre-tokens in sorted order with their counts, and the sizes of the
 //! text: `to be to` -> ` be` 1, ` to` 1, `to` 1; 1 line, 8 bytes.
 
+pub mod runs;
 mod slots;
 mod table;
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use crate::check_in::CheckIn;
 use crate::error::{Error, Result};
 use crate::split::Pretokenizer;
 use crate::strings::{Strings, StringsBuf};
 use crate::unicode::{SPACE, WORD, classes, pieces, to_nfc};
+use runs::{RunWriter, Seal};
 use table::Table;
 
 /// Distinct pre-tokens, sorted by their bytes; word `i` occurs `counts[i]` times.
@@ -151,6 +154,25 @@ impl Counter {
         self.table.merge(&other.table);
     }
 
+    /// Bytes that it takes at most while `more` bytes of text are counted, and while it is then finished or spilled.
+    pub fn memory(&self, more: usize) -> usize {
+        self.table.memory(more)
+    }
+
+    pub fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    /// Writes what was counted as a run.
+    pub fn spill(&self, path: &Path, check_in: &mut CheckIn) -> Result<Seal> {
+        let mut run = RunWriter::create(path)?;
+        self.table.each_sorted(|word, count| {
+            check_in.now()?;
+            run.push(word, count)
+        })?;
+        run.finish()
+    }
+
     pub fn finish(self) -> (WordCounts, Totals) {
         (self.table.into_sorted(), self.totals)
     }
@@ -185,7 +207,11 @@ impl Counter {
         });
         let start = text.as_ptr().addr() - within.as_ptr().addr();
         self.pretokenizer.split_strict(text, check_in, &mut |pretoken, _| {
-            self.table.count(within.as_bytes(), start + pretoken.start, pretoken.len(), times);
+            let (text, at) = (within.as_bytes(), start + pretoken.start);
+            match times {
+                1 => self.table.count(text, at, pretoken.len()),
+                _ => self.table.count_times(text, at, pretoken.len(), times),
+            }
         })
     }
 }

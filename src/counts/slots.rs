@@ -74,6 +74,13 @@ impl Slots {
         self.slots.len() / 4 * 3
     }
 
+    /// Bytes that it takes when it holds so many.
+    pub fn size_for(&self, taken: usize) -> usize {
+        let slots =
+            if taken <= self.capacity() { self.slots.len() } else { (taken / 3 * 4 + 4).next_power_of_two() };
+        slots * size_of::<Slot>()
+    }
+
     /// The taken ones, in the memory of all.
     pub fn into_taken(self) -> Vec<Slot> {
         let mut slots = self.slots;

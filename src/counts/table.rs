@@ -6,6 +6,7 @@
 
 use super::WordCounts;
 use super::slots::Slots;
+use crate::error::Result;
 use crate::memory::prefetch;
 use crate::strings::StringsBuf;
 
@@ -16,6 +17,9 @@ const LONGEST_WAITING: usize = 1024;
 
 /// Pre-tokens up to this length lie in their slot.
 const LONGEST_INLINE: usize = 23;
+
+/// What memory is reckoned with: in running text, new words are rarer than this after the first blocks.
+const BYTES_PER_NEW_WORD: usize = 16;
 
 /// A pre-token and its count, half a cache line.
 #[derive(Clone, Copy, Debug)]
@@ -124,7 +128,7 @@ impl Key {
 const PI: [u64; 3] = [0x243F_6A88_85A3_08D3, 0x1319_8A2E_0370_7344, 0xA409_3822_299F_31D0];
 
 #[inline(always)]
-fn fold(a: u64, b: u64) -> u64 {
+pub fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     product as u64 ^ (product >> 64) as u64
 }
@@ -134,7 +138,8 @@ fn hash_short([first, second, third]: [u64; 3]) -> u64 {
     fold(fold(first ^ PI[0], second ^ PI[1]) ^ third, PI[2])
 }
 
-fn hash_long(bytes: &[u8]) -> u64 {
+/// Of 16 bytes or more.
+pub fn hash_long(bytes: &[u8]) -> u64 {
     let pair = |pair: &[u8]| {
         let word = |at: usize| u64::from_le_bytes(pair[at..at + 8].try_into().expect("8 bytes"));
         (word(0), word(8))
@@ -210,6 +215,22 @@ impl Table {
         }
     }
 
+    /// The same, many times.
+    pub fn count_times(&mut self, text: &[u8], start: usize, length: usize, times: u64) {
+        let bytes = &text[start..start + length];
+        if length <= LONGEST_INLINE {
+            let key = Key::short(text, start, length);
+            self.slots.add(key.hash(), Slot { key, count: times }, |slot| slot.key == key);
+        } else {
+            add_long(
+                &mut self.slots,
+                &mut self.arena,
+                Slot { key: Key::long(bytes, 0), count: times },
+                bytes,
+            );
+        }
+    }
+
     /// Counts what waits. To be called before anything is asked of the table.
     #[inline(never)]
     pub fn settle(&mut self) {
@@ -229,6 +250,21 @@ impl Table {
     /// The number of distinct pre-tokens.
     pub fn len(&self) -> usize {
         self.slots.len()
+    }
+
+    /// Bytes that it takes at most while `more` bytes of text are added, and while it is then sorted.
+    pub fn memory(&self, more: usize) -> usize {
+        let words = self.len() + more / BYTES_PER_NEW_WORD;
+        let slots = self.slots.size_for(words);
+        // Both to grow and to be sorted, slots are copied.
+        2 * slots + self.arena.0.len() + more
+    }
+
+    /// Calls `visit` with every pre-token and its count, in sorted order.
+    pub fn each_sorted(&self, mut visit: impl FnMut(&[u8], u64) -> Result<()>) -> Result<()> {
+        let mut slots: Vec<Slot> = self.slots.iter().copied().collect();
+        sort(&mut slots, &self.arena);
+        slots.iter().try_for_each(|slot| slot.key.with_bytes(&self.arena, |bytes| visit(bytes, slot.count)))
     }
 
     pub fn into_sorted(self) -> WordCounts {

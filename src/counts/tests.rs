@@ -200,3 +200,142 @@ fn composing_one_long_text_can_be_stopped() {
     let outcome = counter.add_lines(text.as_bytes(), &mut CheckIn::impatient());
     assert!(matches!(outcome, Err(Error::Interrupted)));
 }
+
+/// A file that is gone when the test ends.
+struct Scratch(std::path::PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        Self(std::env::temp_dir().join(format!("pairity-{}-{name}.run", std::process::id())))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn written(name: &str, words: &BTreeMap<Vec<u8>, u64>) -> Scratch {
+    let scratch = Scratch::new(name);
+    let mut run = RunWriter::create(&scratch.0).unwrap();
+    words.iter().for_each(|(word, count)| run.push(word, *count).unwrap());
+    assert_eq!(run.finish().unwrap().rows, words.len() as u64);
+    scratch
+}
+
+/// All that the runs hold, taken a few words at a time.
+fn merged(runs: &[Scratch], rows: usize) -> Result<Vec<(Vec<u8>, u64)>> {
+    let paths: Vec<_> = runs.iter().map(|run| run.0.clone()).collect();
+    let mut merge = runs::Merge::open(&paths)?;
+    let mut found = Vec::new();
+    loop {
+        let next = merge.next(rows, 1 << 20, &mut CheckIn::never())?;
+        if next.counts.is_empty() {
+            return Ok(found);
+        }
+        assert!(next.counts.len() <= rows);
+        found.extend(listed(&next));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..Default::default() })]
+    #[test]
+    fn runs_merge_as_maps_do(
+        parts in prop::collection::vec(prop::collection::btree_map(pretoken(), 1u64..1 << 40, 0..200), 1..5),
+        rows in 1usize..50,
+    ) {
+        let mut expected = BTreeMap::new();
+        for (word, count) in parts.iter().flatten() {
+            *expected.entry(word.clone()).or_insert(0) += count;
+        }
+        let runs: Vec<_> =
+            parts.iter().enumerate().map(|(number, part)| written(&format!("merge-{number}"), part)).collect();
+        prop_assert_eq!(merged(&runs, rows).unwrap(), expected.into_iter().collect::<Vec<_>>());
+    }
+}
+
+fn many_words() -> BTreeMap<Vec<u8>, u64> {
+    (0..60_000u64).map(|number| (format!("word {:x}", number * number).into_bytes(), number + 1)).collect()
+}
+
+#[test]
+fn a_counter_spills_what_it_would_finish_with() {
+    let mut counter = counter(Some(WHITESPACE));
+    for number in 0..50_000 {
+        counter.add_lines(format!("{number} {number:030} to be").as_bytes(), &mut CheckIn::never()).unwrap();
+    }
+    let run = Scratch::new("spilled");
+    let seal = counter.spill(&run.0, &mut CheckIn::never()).unwrap();
+    let (words, _) = counter.finish();
+    assert_eq!(seal.rows, words.counts.len() as u64);
+    assert_eq!(merged(&[run], 999).unwrap(), listed(&words));
+}
+
+#[test]
+fn any_damage_to_a_run_is_noticed() {
+    let run = written("damaged", &many_words());
+    let whole = std::fs::read(&run.0).unwrap();
+    assert!(whole.len() > 3 << 17, "several blocks");
+    let refused = |bytes: &[u8], what: &str| {
+        std::fs::write(&run.0, bytes).unwrap();
+        let found = merged(&[Scratch(run.0.clone())], 1000);
+        std::fs::write(&run.0, bytes).unwrap();
+        let message = found.err().unwrap_or_else(|| panic!("{what} passed")).to_string();
+        assert!(message.contains("is damaged"), "{what}: {message}");
+    };
+    for cut in [0, 7, 8, 15, 16, 1000, whole.len() / 2, whole.len() - 24, whole.len() - 1] {
+        refused(&whole[..cut], &format!("cut after {cut}"));
+    }
+    for place in (0..whole.len()).step_by(7919).chain(whole.len() - 24..whole.len()) {
+        let mut changed = whole.clone();
+        changed[place] ^= 1 << (place % 8);
+        refused(&changed, &format!("a flipped bit at {place}"));
+    }
+    refused(&[&whole[..], b"\0"].concat(), "a byte more");
+}
+
+#[test]
+fn a_run_is_sorted_and_has_each_word_once() {
+    for words in [["b", "a"], ["a", "a"], ["ab", "a"]] {
+        let scratch = Scratch::new(&words.concat());
+        let mut run = RunWriter::create(&scratch.0).unwrap();
+        run.push(words[0].as_bytes(), 1).unwrap();
+        assert!(run.push(words[1].as_bytes(), 1).is_err(), "{words:?}");
+    }
+}
+
+#[test]
+fn sums_beyond_the_columns_are_refused() {
+    let large = BTreeMap::from([(b"a".to_vec(), i64::MAX as u64)]);
+    assert_eq!(merged(&[written("large", &large)], 9).unwrap()[0].1, i64::MAX as u64);
+    let runs = [written("large-1", &large), written("large-2", &BTreeMap::from([(b"b".to_vec(), 1)]))];
+    assert!(matches!(merged(&runs, 9), Err(Error::Overflow)));
+}
+
+#[test]
+fn merging_and_spilling_can_be_stopped() {
+    let run = written("stopped", &many_words());
+    let mut merge = runs::Merge::open(&[run.0.clone()]).unwrap();
+    let outcome = merge.next(1 << 20, 1 << 30, &mut CheckIn::impatient());
+    assert!(matches!(outcome, Err(Error::Interrupted)));
+    let mut counter = counter(Some(WHITESPACE));
+    (0..50_000).for_each(|number| {
+        counter.add_lines(format!("{number}").as_bytes(), &mut CheckIn::never()).unwrap();
+    });
+    let spilled = Scratch::new("stopped-spill");
+    assert!(matches!(counter.spill(&spilled.0, &mut CheckIn::impatient()), Err(Error::Interrupted)));
+}
+
+#[test]
+fn a_table_says_what_it_may_take() {
+    let mut counter = counter(Some(WHITESPACE));
+    let empty = counter.memory(1 << 20);
+    assert!(empty > 0);
+    (0..200_000).for_each(|number| {
+        counter.add_lines(format!("{number}").as_bytes(), &mut CheckIn::never()).unwrap();
+    });
+    assert!(counter.memory(0) > 2 * 200_000 * 32);
+    assert!(counter.memory(64 << 20) >= 2 * counter.memory(0), "it would grow");
+}

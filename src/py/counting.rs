@@ -2,7 +2,7 @@
 
 use super::{little_endian, long_call_apart, long_call_in_steps};
 use crate::check_in::CheckIn;
-use crate::counts;
+use crate::counts::{self, Counted, Totals, WordCounts, runs};
 use crate::error::Result;
 use crate::split::{Pretokenizer, cover};
 use crate::strings::Strings;
@@ -13,9 +13,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::borrow::Cow;
 use std::ops::Range;
+use std::path::PathBuf;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Counter>()?;
+    module.add_class::<RunWriter>()?;
+    module.add_class::<RunMerge>()?;
     module.add_function(wrap_pyfunction!(pretokenize, module)?)?;
     module.add_function(wrap_pyfunction!(first_unmatched, module)?)
 }
@@ -36,17 +39,18 @@ pub fn texts_in(
     data: &Bound<'_, PyAny>,
     offsets: &Bound<'_, PyAny>,
 ) -> PyResult<(PyUntypedBuffer, Vec<i64>)> {
-    Ok((PyUntypedBuffer::get(data)?, numbers_in(offsets)?))
+    Ok((PyUntypedBuffer::get(data)?, numbers(offsets, "offsets", i64::from_le_bytes)?))
 }
 
-/// A buffer of int64.
-fn numbers_in(buffer: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
+/// The 64-bit numbers in a buffer, whatever its elements; `what` they are is for errors.
+fn numbers<T>(buffer: &Bound<'_, PyAny>, what: &str, read: fn([u8; 8]) -> T) -> PyResult<Vec<T>> {
     let buffer = PyUntypedBuffer::get(buffer)?;
     let (numbers, rest) = bytes_of(&buffer)?.as_chunks();
     if !rest.is_empty() {
-        return Err(PyValueError::new_err("offsets must be int64: their size is not a multiple of 8 bytes"));
+        let message = format!("{what} must be int64: their size is not a multiple of 8 bytes");
+        return Err(PyValueError::new_err(message));
     }
-    Ok(numbers.iter().map(|number| i64::from_le_bytes(*number)).collect())
+    Ok(numbers.iter().map(|number| read(*number)).collect())
 }
 
 /// Holds none once it is finished, or after an error: then it would hold a part of what it was given.
@@ -94,7 +98,7 @@ impl Counter {
     ) -> PyResult<()> {
         let (data, offsets) = texts_in(data, offsets)?;
         let texts = Strings::new(bytes_of(&data)?, &offsets)?;
-        let times = times.map(numbers_in).transpose()?;
+        let times = times.map(|times| numbers(times, "times", i64::from_le_bytes)).transpose()?;
         self.add(py, |counter, check_in| counter.add_texts(texts, times.as_deref(), check_in))
     }
 
@@ -111,26 +115,111 @@ impl Counter {
 
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<CountedColumns<'py>> {
         let counter = self.take()?;
-        let (words, totals, offsets, counts) = long_call_apart(py, || {
-            let (words, totals) = counter.finish();
-            let offsets = little_endian(words.words.offsets().iter().map(|offset| offset.to_le_bytes()));
-            let counts = little_endian(words.counts.iter().map(|count| count.to_le_bytes()));
-            (words, totals, offsets, counts)
-        })?;
-        let named = PyDict::new(py);
-        named.set_item("lines", totals.lines)?;
-        named.set_item("bytes", totals.bytes)?;
-        named.set_item("chars", totals.chars)?;
-        named.set_item("words", totals.words)?;
-        named.set_item("replaced", totals.replaced)?;
-        let [bytes, offsets, counts] =
-            [words.words.bytes(), &offsets, &counts].map(|column| PyBytes::new(py, column));
-        Ok((bytes, offsets, counts, named))
+        let totals = named(py, counter.totals())?;
+        let (data, offsets, counts) = columns(py, long_call_apart(py, || as_bytes(counter.finish().0))?);
+        Ok((data, offsets, counts, totals))
+    }
+
+    fn memory(&self, more: usize) -> usize {
+        self.0.as_ref().map_or(0, |counter| counter.memory(more))
+    }
+
+    fn spill<'py>(&mut self, py: Python<'py>, path: PathBuf) -> PyResult<(u64, u64, Bound<'py, PyDict>)> {
+        let counter = self.take()?;
+        let spilled = long_call_in_steps(py, |check_in| counter.spill(&path, check_in));
+        let totals = counter.totals();
+        if spilled.is_err() {
+            self.0 = Some(counter); // it still holds all that it counted
+        }
+        let seal = spilled?;
+        Ok((seal.rows, seal.digest, named(py, totals)?))
     }
 }
 
+/// Pre-tokens end to end, their offsets, their counts.
+type Columns<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+
 type CountedColumns<'py> =
     (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyDict>);
+
+fn as_bytes(counts: WordCounts) -> [Vec<u8>; 3] {
+    let offsets = little_endian(counts.words.offsets().iter().map(|offset| offset.to_le_bytes()));
+    let numbers = little_endian(counts.counts.iter().map(|count| count.to_le_bytes()));
+    [counts.words.into_bytes(), offsets, numbers]
+}
+
+fn columns(py: Python<'_>, columns: [Vec<u8>; 3]) -> Columns<'_> {
+    columns.map(|column| PyBytes::new(py, &column)).into()
+}
+
+fn named(py: Python<'_>, totals: Totals) -> PyResult<Bound<'_, PyDict>> {
+    let named = PyDict::new(py);
+    named.set_item("lines", totals.lines)?;
+    named.set_item("bytes", totals.bytes)?;
+    named.set_item("chars", totals.chars)?;
+    named.set_item("words", totals.words)?;
+    named.set_item("replaced", totals.replaced)?;
+    Ok(named)
+}
+
+fn finished() -> PyErr {
+    PyValueError::new_err("this run is finished, or an error or a signal ended it")
+}
+
+/// Holds none once it is finished, or after an error.
+#[pyclass(module = "pairity._core")]
+struct RunWriter(Option<runs::RunWriter>);
+
+#[pymethods]
+impl RunWriter {
+    #[new]
+    fn new(path: PathBuf) -> PyResult<Self> {
+        Ok(Self(Some(runs::RunWriter::create(&path)?)))
+    }
+
+    fn add(
+        &mut self,
+        py: Python<'_>,
+        data: &Bound<'_, PyAny>,
+        offsets: &Bound<'_, PyAny>,
+        counts: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let mut run = self.0.take().ok_or_else(finished)?;
+        let (data, offsets) = texts_in(data, offsets)?;
+        let counts = numbers(counts, "counts", u64::from_le_bytes)?;
+        let words = Counted::new(Strings::new(bytes_of(&data)?, &offsets)?, &counts)?;
+        long_call_in_steps(py, |check_in| {
+            words.iter().try_for_each(|(word, count)| {
+                check_in.now()?;
+                run.push(word, count)
+            })
+        })?;
+        self.0 = Some(run);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> PyResult<(u64, u64)> {
+        let seal = self.0.take().ok_or_else(finished)?.finish()?;
+        Ok((seal.rows, seal.digest))
+    }
+}
+
+#[pyclass(module = "pairity._core")]
+struct RunMerge(Option<runs::Merge>);
+
+#[pymethods]
+impl RunMerge {
+    #[new]
+    fn new(paths: Vec<PathBuf>) -> PyResult<Self> {
+        Ok(Self(Some(runs::Merge::open(&paths)?)))
+    }
+
+    fn next<'py>(&mut self, py: Python<'py>, rows: usize, bytes: usize) -> PyResult<(Columns<'py>, u64)> {
+        let mut merge = self.0.take().ok_or_else(finished)?;
+        let next = long_call_in_steps(py, |check_in| Ok(as_bytes(merge.next(rows, bytes, check_in)?)))?;
+        Ok((columns(py, next), self.0.insert(merge).rows()))
+    }
+}
 
 #[pyfunction]
 #[pyo3(signature = (pattern, text, *, nfc=false, strict=false))]

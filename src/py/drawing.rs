@@ -1,18 +1,15 @@
 //! The part of the door that draws lines and tells scripts.
 
-use super::counting::{bytes_of, offsets_in};
+use super::counting::{bytes_of, texts_in};
 use super::{little_endian, long_call_in_steps};
-use crate::places::{Places, Sizes, keep_lines as kept_lines, lines};
+use crate::places::{Places, Sizes};
 use crate::scripts::main_script;
 use crate::strings::Strings;
-use pyo3::buffer::PyUntypedBuffer;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(places_of_lines, module)?)?;
     module.add_function(wrap_pyfunction!(places_of_texts, module)?)?;
-    module.add_function(wrap_pyfunction!(keep_lines, module)?)?;
     module.add_function(wrap_pyfunction!(script_of, module)?)
 }
 
@@ -25,14 +22,6 @@ fn columns<'py>(py: Python<'py>, sizes: &Sizes) -> Columns<'py> {
 }
 
 #[pyfunction]
-#[pyo3(signature = (key, block, *, words=false))]
-fn places_of_lines<'py>(py: Python<'py>, key: &[u8], block: &[u8], words: bool) -> PyResult<Columns<'py>> {
-    let places = Places::new(key);
-    let sizes = long_call_in_steps(py, |check_in| Sizes::of(lines(block), &places, words, check_in))?;
-    Ok(columns(py, &sizes))
-}
-
-#[pyfunction]
 #[pyo3(signature = (key, data, offsets, *, words=false))]
 fn places_of_texts<'py>(
     py: Python<'py>,
@@ -42,16 +31,10 @@ fn places_of_texts<'py>(
     words: bool,
 ) -> PyResult<Columns<'py>> {
     let places = Places::new(key);
-    let (data, offsets) = (PyUntypedBuffer::get(data)?, offsets_in(offsets)?);
+    let (data, offsets) = texts_in(data, offsets)?;
     let texts = Strings::new(bytes_of(&data)?, &offsets)?;
     let sizes = long_call_in_steps(py, |check_in| Sizes::of(texts.iter(), &places, words, check_in))?;
     Ok(columns(py, &sizes))
-}
-
-#[pyfunction]
-fn keep_lines<'py>(py: Python<'py>, block: &[u8], keep: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-    let keep = PyUntypedBuffer::get(keep)?;
-    Ok(PyBytes::new(py, &kept_lines(block, bytes_of(&keep)?)?))
 }
 
 #[pyfunction]

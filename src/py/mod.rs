@@ -12,7 +12,7 @@ use crate::split::{CL100K, PRESETS, THEN, TIKTOKEN_GPT2};
 use crate::train::LONGEST_WORD;
 use crate::unicode::UNICODE_VERSION;
 use pyo3::buffer::{Element, PyBuffer};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::panic::resume_unwind;
@@ -58,6 +58,12 @@ impl From<Error> for PyErr {
                 }
             }),
             Error::Invalid(message) => PyValueError::new_err(message),
+            Error::Overflow => PyOverflowError::new_err(error.to_string()),
+            Error::Io(error) => match error.raw_os_error() {
+                // Python finds the class that belongs to the number.
+                Some(number) => PyOSError::new_err((number, error.to_string())),
+                None => PyOSError::new_err(error.to_string()),
+            },
         }
     }
 }

@@ -152,14 +152,14 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
         budget="1GB",
     )
     five = {"num_merges": 5, "method": pairity.Classical(), **quiet}
-    pairity.train(TEXT, draw=draw, **five).save(folder / "classical")
+    pairity.train(TEXT, draw=draw, min_count=2, **five).save(folder / "classical")
     counts = pairity.count(TEXT, draw=draw)
     pairity.train(counts, **five).save(folder / "drawn")
     profile = pairity.inspect_language(first, "eng_Latn", data=TEXT)
     pq.write_table(profile.table(), folder / "language.parquet")
     write_rows(first, longer, folder / "rows.parquet")
     unclean = {language: [*lines, b"\xff"] for language, lines in TEXT.items()}
-    counts = pairity.count(unclean, on_error="skip", dedup="lines")
+    counts = pairity.count(unclean, on_error="skip", dedup="lines", min_count=2)
     counts.save(folder / "counts.parquet")
     pq.write_table(first.table(counts), folder / "tokens.parquet")
     pq.write_table(table_of([]), folder / "table.parquet")

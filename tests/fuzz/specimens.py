@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
@@ -28,6 +29,7 @@ from pairity.counts.counts import Counts
 from pairity.errors import PairityError
 from pairity.experiments.combinations import combinations
 from pairity.files.digests import digest, digest_of
+from pairity.files.pace import Pace
 from pairity.judging.evaluation import evaluate
 from pairity.judging.metrics.gold import read_morph
 from pairity.judging.opening import open_tokenizer
@@ -114,6 +116,7 @@ def make(folder: Path) -> list[Specimen]:
     scores.save(folder / "scores")
     steps = Steps.known(trained.engine_merges())
     Checkpoint(folder / "checkpoint.parquet", "abc").save(steps, [(0, 3)])
+    write_counting_checkpoint(folder)
     rows = [{"text": line, "number": number, "more": {"a": [1, None]}} for number, line in enumerate(TEXT)]
     pq.write_table(pa.Table.from_pylist(rows), folder / "text.parquet", write_page_checksum=True)
     plain = "\n".join(TEXT).encode()
@@ -218,6 +221,12 @@ def make(folder: Path) -> list[Specimen]:
             {"checkpoint.parquet": (folder / "checkpoint.parquet").read_bytes()},
             {"load": load_checkpoint},
             protected=("checkpoint.parquet",),
+        ),
+        Specimen(
+            "counting checkpoint",
+            files_in(folder / "counting"),
+            {"resume": lambda kept: resumed_count(folder, kept)},
+            protected=tuple(files_in(folder / "counting")),
         ),
         Specimen("morph csv", {"english_data.csv": morph.encode()}, {"read": read_morph}),
         Specimen(
@@ -332,6 +341,19 @@ def load_checkpoint(folder: Path) -> Any:
     if found is None:
         raise PairityError("a run without a checkpoint starts over")
     return ([np.asarray(column).tolist() for column in found[0].columns], found[1])
+
+
+def write_counting_checkpoint(folder: Path) -> None:
+    """What a count of two languages keeps; the text itself is not damaged."""
+    (folder / "counted").mkdir()
+    for language, lines in (("eng_Latn", TEXT), ("deu_Latn", TEXT[::-1])):
+        (folder / "counted" / f"{language}.txt").write_text("\n".join(lines), encoding="utf-8")
+    with patch.object(Pace, "is_due", return_value=True):
+        count(folder / "counted", threads=1, checkpoint=folder / "counting")
+
+
+def resumed_count(folder: Path, kept: Path) -> Any:
+    return dict(count(folder / "counted", threads=1, checkpoint=kept, resume=True))
 
 
 def read_experiment(folder: Path) -> Any:

@@ -64,7 +64,7 @@ def test_the_interval_grows_with_the_run_and_with_what_a_save_takes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 100.0
-    monkeypatch.setattr("pairity.training.checkpoint.time.monotonic", lambda: now)
+    monkeypatch.setattr("pairity.files.pace.time.monotonic", lambda: now)
     saves: list[float] = []
     taking = 0.0
 

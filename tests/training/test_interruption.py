@@ -24,7 +24,7 @@ def saved(keeper):
 
 def test_merges_go_to_disk_now_and_then_and_when_asked(tmp_path, monkeypatch):
     clock = [0.0]
-    monkeypatch.setattr(module.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr("pairity.files.pace.time.monotonic", lambda: clock[0])
     keeper = Checkpoint(tmp_path / "c.parquet", "run")
     for clock[0], number, on_disk in (
         (1, 0, None),

@@ -7,15 +7,24 @@ from typing import Any
 import click
 
 from pairity.cli.drawing import drawing
-from pairity.cli.options import command, config, cutting, force, output, values_in
-from pairity.cli.outputs import output_file
-from pairity.cli.printing import print_counts
+from pairity.cli.options import command, config, cutting, force, memory, min_count, output, values_in
+from pairity.cli.outputs import note_resuming, output_file, resumable
+from pairity.cli.printing import print_counts, print_notes
+from pairity.counts.checkpoint import exists, remove
 from pairity.counts.counting import count
-from pairity.counts.counts import Counts
-from pairity.counts.parquet import check_name
+from pairity.counts.counts import counts_files
+from pairity.counts.merging import merge_files
+from pairity.counts.parquet import check_name, read_header
+from pairity.counts.values import Split
+from pairity.errors import PairityError
+from pairity.files.locks import locked
+from pairity.files.places import inside_or_beside
+from pairity.files.writing import room_beside
 from pairity.progress import Progress
-from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER
+from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
 from pairity.text.sampling import Draw
+
+CHECKPOINT = "checkpoint"
 
 
 @command(
@@ -27,6 +36,7 @@ from pairity.text.sampling import Draw
     pairity count corpus/ --max-bytes 5GB eng_Latn=1GB --weight deu_Latn=0.5 --seed 1 -o counts.parquet
     pairity count web/*.parquet --language-column lang --on-error skip --dedup lines -o counts.parquet
     zcat news.jsonl.gz | pairity count eng_Latn=-.jsonl -o counts.parquet
+    pairity count corpus/ --memory 4GB --resume -o counts.parquet
     """,
 )
 @click.argument("sources", nargs=-1, required=True, callback=values_in, metavar="SOURCE...")
@@ -38,6 +48,11 @@ from pairity.text.sampling import Draw
     show_default=True,
     help="What the text is for: to learn from (train), or to compare languages on (dev).",
 )
+@memory
+@min_count
+@click.option(
+    "--resume", is_flag=True, help="Continue a count with the same settings that was killed or interrupted."
+)
 @force("an existing file")
 @drawing
 @cutting()
@@ -46,6 +61,9 @@ def count_command(
     sources: Sequence[str],
     output: Path,
     split: Any,
+    memory: int | None,
+    min_count: int,
+    resume: bool,
     force: bool,
     pretokenizer: str | None,
     single_digits: bool,
@@ -64,37 +82,72 @@ def count_command(
     What a SOURCE may be: pairity --help.
     """
     check_name(output)
-    with output_file(output, force=force), Progress() as show:
-        show.stage("counting", unit="B")
-        counts = count(
-            list(sources),
-            pretokenizer=pretokenizer or DEFAULT_PRETOKENIZER,
-            digits=single_digits,
-            normalize=normalize,
-            split=split,
-            text_column=text_column,
-            errors="replace" if replace_invalid else "strict",
-            threads=threads,
-            count_words=split == "dev",
-            progress=show.bytes_read,
-            choose=languages or None,
-            draw=draw,
-            language_column=language_column,
-            on_error=on_error,
-            dedup=dedup,
+    cut = Pretokenization.of(pretokenizer or DEFAULT_PRETOKENIZER, single_digits, normalize)
+    checkpoint = inside_or_beside(output, CHECKPOINT)
+    kept = exists(checkpoint)
+    if resume and not force and not kept and is_finished(output, cut, split, min_count):
+        print_notes(
+            [
+                f"{output} is finished: it holds counts with these settings, and nothing is left to resume (--force "
+                "counts again, as after a change of the text)"
+            ]
         )
-        counts.save(output)
+        return
+    with output_file(output, force=force), locked(checkpoint), Progress() as show:
+        note_resuming(checkpoint, there=kept, resume=resume)
+        with resumable(checkpoint):
+            show.stage("counting", unit="B")
+            counts = count(
+                list(sources),
+                pretokenizer=cut,
+                split=split,
+                text_column=text_column,
+                errors="replace" if replace_invalid else "strict",
+                threads=threads,
+                count_words=split == "dev",
+                progress=show.bytes_read,
+                language_column=language_column,
+                on_error=on_error,
+                dedup=dedup,
+                choose=languages or None,
+                draw=draw,
+                memory=memory,
+                min_count=min_count,
+                checkpoint=checkpoint,
+                resume=resume,
+            )
+            counts.save(output)
+        remove(checkpoint)
     print_counts(counts, output)
 
 
-@command("merge", "pairity merge part-*.parquet -o counts.parquet")
+def is_finished(output: Path, cut: Pretokenization, split: Split, min_count: int) -> bool:
+    """Whether a run with these settings has saved its counts here: a job that a queue starts again has no work."""
+    try:
+        header = read_header(output, cut, split)
+    except PairityError:
+        return False
+    languages = header.sizes or {}
+    return {header.pruned[one].min_count if one in header.pruned else 1 for one in languages} == {min_count}
+
+
+@command(
+    "merge",
+    """
+    pairity merge part-*.parquet -o counts.parquet
+    pairity merge part-*.parquet --min-count 2 -o counts.parquet
+    """,
+)
 @click.argument("counts", nargs=-1, required=True, callback=values_in, metavar="COUNTS...")
 @output("The sum, as a .parquet file.", metavar="FILE")
+@min_count
 @force("an existing file")
-def merge_command(counts: Sequence[str], output: Path, force: bool) -> None:
-    """Add up counts files into one."""
+def merge_command(counts: Sequence[str], output: Path, min_count: int, force: bool) -> None:
+    """Add up counts files into one, however large they are."""
     check_name(output)
-    with output_file(output, force=force):
-        merged = Counts.load(list(counts))
+    files = counts_files(list(counts))
+    with output_file(output, force=force), Progress() as show, room_beside(output) as folder:
+        show.stage("merging", unit="B")
+        merged = merge_files(files, folder, min_count=min_count, heard=show.bytes_read)
         merged.save(output)
     print_counts(merged, output)

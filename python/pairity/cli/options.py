@@ -201,6 +201,24 @@ def size_in(ctx: click.Context, parameter: click.Parameter, written: str | None)
         raise click.BadParameter(str(error), ctx, parameter) from None
 
 
+memory = click.option(
+    "--memory",
+    metavar="SIZE",
+    callback=size_in,
+    help="What counting may take beside the program itself, such as 4GB; the rest goes to disk, and the result is the "
+    "same. Default: no limit.",
+)
+
+min_count = click.option(
+    "--min-count",
+    type=int,
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Leave out pre-tokens of the train text that occur less often than this in a language.",
+)
+
+
 def output(help: str, **settings: Any) -> Callable[[Function], Function]:
     """`-o PATH`: required, unless it has a default."""
     settings = {"required": "default" not in settings, "show_default": True} | settings

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from pairity.cli.notes import say
 from pairity.files.locks import locked
 from pairity.files.places import check_file, check_folder
 
@@ -19,6 +20,25 @@ def held(path: Path, check: Callable[[], None]) -> Iterator[None]:
         except KeyboardInterrupt as stop:
             stop.add_note("no result was written")
             raise
+
+
+def note_resuming(checkpoint: Path, *, there: bool, resume: bool) -> None:
+    """Say whether a run goes on or starts over, where that is not what one might think."""
+    if there and not resume:
+        say(f"note: {checkpoint} is from an interrupted run; this run starts over (--resume continues it)")
+    elif resume and not there:
+        say(f"note: there is no {checkpoint} to resume from; this run starts from the beginning")
+
+
+@contextmanager
+def resumable(checkpoint: Path) -> Iterator[None]:
+    """An interruption says how to go on, where something was kept to go on from."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        if checkpoint.exists():
+            stop.add_note("--resume continues")
+        raise
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from pairity.cli.notes import say
 from pairity.counts.counts import Counts
+from pairity.counts.pruning import pruning_notes
 from pairity.judging.metrics import gini
 from pairity.judging.scores import Scores
 from pairity.languages import language as facts
@@ -61,7 +62,7 @@ def print_counts(counts: Counts, path: Path) -> None:
         rows.append([row.language, *("?" if number is None else f"{number:,}" for number in numbers)])
     sizes = ["lines", "of", "bytes", "of"] if counts.drawn else ["lines", "bytes"]
     print_table(["language", *sizes, "distinct", "pre-tokens"], rows, numbers=range(1, 7))
-    print_notes(counts.notes)
+    print_notes([*counts.notes, *pruning_notes(counts.summary())])
     print_written(path)
 
 

@@ -2,8 +2,7 @@
 
 import json
 import tomllib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -12,9 +11,10 @@ from click.core import ParameterSource
 
 from pairity.bpe.roles import GivenRoles
 from pairity.cli.drawing import drawing
-from pairity.cli.options import command, config, cutting, force, output, roles, several
-from pairity.cli.outputs import output_folder
+from pairity.cli.options import command, config, cutting, force, memory, min_count, output, roles, several
+from pairity.cli.outputs import note_resuming, output_folder, resumable
 from pairity.cli.printing import print_notes, print_training, print_written
+from pairity.counts.checkpoint import remove
 from pairity.errors import PairityError
 from pairity.files.places import inside_or_beside
 from pairity.formats.folder import OF_THE_FOLDER, SETTINGS
@@ -23,7 +23,7 @@ from pairity.text.sampling import Draw
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.policy import Classical, Parity, Policy, refuse_lone_alpha
 from pairity.training.settings import Settings, make_settings
-from pairity.training.training import train
+from pairity.training.training import counting_checkpoint, train
 
 CHECKPOINT = "checkpoint.parquet"
 GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP)
@@ -157,6 +157,8 @@ GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSour
 @click.option(
     "--resume", is_flag=True, help="Continue a run with the same settings that was killed or interrupted."
 )
+@memory
+@min_count
 @force("the tokenizer in the output folder")
 @output("Folder for the tokenizer.", metavar="DIR")
 @cutting(", or that of --continue")
@@ -185,6 +187,8 @@ def train_command(
     continue_from: str | None,
     skip: Sequence[str],
     resume: bool,
+    memory: int | None,
+    min_count: int,
     force: bool,
     output: Path,
     pretokenizer: str | None,
@@ -234,7 +238,7 @@ def train_command(
     }
     if resume and not force:
         settings = make_settings(**wanted, policy=policy, roles=given)
-        if is_finished(output, settings, draw):
+        if is_finished(output, settings, draw, min_count):
             print_notes(
                 [
                     f"{output} is finished: it holds a tokenizer with these settings, and nothing is left to resume "
@@ -245,13 +249,10 @@ def train_command(
         wanted["continue_from"] = settings.start  # opened, and its warnings given, once
     with output_folder(output, OF_THE_FOLDER, what="a tokenizer", force=force):
         checkpoint = inside_or_beside(output, CHECKPOINT)
-        if checkpoint.exists() and not resume:
-            print_notes(
-                [f"{checkpoint} is from an interrupted run; this run starts over (--resume continues it)"]
-            )
-        elif resume and not checkpoint.exists():
-            print_notes([f"there is no {checkpoint} to resume from; this run starts from the beginning"])
-        with resumable(checkpoint):
+        counting = counting_checkpoint(checkpoint)
+        kept = [path for path in (checkpoint, counting) if path.exists()]
+        note_resuming(kept[0] if kept else checkpoint, there=bool(kept), resume=resume)
+        with resumable(checkpoint), resumable(counting):
             tokenizer = train(
                 list(train_sources),
                 dev=list(dev_sources) or None,
@@ -268,10 +269,13 @@ def train_command(
                 resume=resume,
                 choose=languages or None,
                 draw=draw,
+                memory=memory,
+                min_count=min_count,
                 **given,
             )
             save(tokenizer, output, checkpoint, force=force)
         checkpoint.unlink(missing_ok=True)
+        remove(counting)
     print_training(tokenizer)
     click.echo()
     print_written(f"{output}/", then=f"try: pairity encode {output} < text.txt, pairity inspect {output}")
@@ -295,9 +299,10 @@ def refuse_idle(method: str, window: int | None, alpha: float) -> None:
         refuse_lone_alpha(alpha)
 
 
-def is_finished(output: Path, settings: Settings, draw: Draw) -> bool:
+def is_finished(output: Path, settings: Settings, draw: Draw, min_count: int) -> bool:
     """Whether a run with these settings has saved its tokenizer here: a job that a queue starts again has no work."""
-    if not (output / SETTINGS).exists() or inside_or_beside(output, CHECKPOINT).exists():
+    checkpoint = inside_or_beside(output, CHECKPOINT)
+    if not (output / SETTINGS).exists() or checkpoint.exists() or counting_checkpoint(checkpoint).exists():
         return False
     try:
         found = Tokenizer.load(output)
@@ -310,19 +315,9 @@ def is_finished(output: Path, settings: Settings, draw: Draw) -> bool:
         same_names
         and same_draw
         and found.roles == settings.roles
+        and found.record.get("min_count", 1) == min_count
         and all(name in found.record and found.record[name] == value for name, value in described.items())
     )
-
-
-@contextmanager
-def resumable(checkpoint: Path) -> Iterator[None]:
-    """An interruption says how to go on, where something was kept to go on from."""
-    try:
-        yield
-    except KeyboardInterrupt as stop:
-        if checkpoint.exists():
-            stop.add_note("--resume continues")
-        raise
 
 
 def save(tokenizer: Tokenizer, output: Path, checkpoint: Path, *, force: bool) -> None:

@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 import pyarrow as pa
 
 from pairity import _core
 from pairity.counts import parquet
-from pairity.counts.counts import Counts, merge
+from pairity.counts.counts import Counts, drawn_together, merge
+from pairity.counts.merging import ToSum, add_counts, add_file, merged
+from pairity.counts.pruning import check_min_count, without_rare
+from pairity.counts.runs import chunk_of, silence
+from pairity.counts.storage import Storage, temporary_runs
 from pairity.counts.tables import from_dict, from_table
-from pairity.counts.values import LanguageCounts, Split, check_split
+from pairity.counts.tally import Tally
+from pairity.counts.values import LanguageCounts, Rows, Split, TextSize, check_split, language_counts
 from pairity.errors import PairityError
 from pairity.languages import chosen
 from pairity.text import drawing, reading
-from pairity.text.blocks import Block, no_text, not_utf8
+from pairity.text.blocks import Block, no_text
 from pairity.text.cleaning import Passed
 from pairity.text.columns import text_buffers
-from pairity.text.drawing import Selection
+from pairity.text.drawing import Drawn, Selection
 from pairity.text.inputs import CountsInput, Resolved, TextInput
 from pairity.text.options import TextReading
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
 from pairity.text.sampling import Draw
 from pairity.text.sources import resolve
+from pairity.threads import thread_count
 
 
 def count(
@@ -48,6 +53,10 @@ def count(
     dedup: Literal["lines"] | None = None,
     choose: Iterable[str] | None = None,
     draw: Draw | None = None,
+    memory: str | int | None = None,
+    min_count: int = 1,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
 ) -> Counts:
     """Count the pre-tokens of every language in `sources` (what a SOURCE may be: see `pairity.text.sources`).
 
@@ -61,8 +70,14 @@ def count(
     `progress(done, total, what)` gets bytes of the files as they are on disk, and the language at work.
     `choose` names the languages to count, which must be there, or a set such as "paper-30", of which those that are
     there are counted. `draw` says how much of each is: `Draw(balance="temperature", temperature=3.3, budget="10GB")`.
+    `memory` ("4GB") is what counting may take beside the program itself: what is more goes to disk as sorted runs,
+    and the result is the same. `min_count` leaves rarer pre-tokens out at the very end; `pruned` of a language says
+    how many. `checkpoint` names a folder that keeps what is counted, once a minute at most; with `resume` a killed
+    run goes on from it, and reads no file again that it had finished. It stays when the run is done: remove it once
+    the counts are saved.
     """
     check_split(split)
+    check_min_count(min_count, split)
     cut = Pretokenization.of(pretokenizer, digits, normalize)
     how = TextReading(
         text_column=text_column,
@@ -72,118 +87,181 @@ def count(
         dedup=dedup,
         cut=cut,
     )
+    draw = None if draw is None or draw.takes_all else draw
     wanted = None if languages is None else list(languages)
     found = resolve(sources, wanted, by_column=language_column is not None)
-    if draw is not None and not draw.takes_all:
+    if draw:
         drawing.check_sources(found)
-    inputs = [part for part in found.inputs if isinstance(part, TextInput)]
-    texts = {part.language: part for part in inputs if part.language}
+    texts = {part.language: part for part in found.inputs if isinstance(part, TextInput) and part.language}
     if wanted is None:
         how.check_languages(texts)
-    given: list[Counts] = []
-    origins: list[str] = []
-    order: dict[str, None] = {}
-    for part in found.inputs:
-        if isinstance(part, TextInput):
-            order[part.language] = None
-            continue
-        counts = counts_of(part, cut, split)
-        for language in counts.keys() & texts.keys():
-            raise PairityError(
-                f"the language {language!r} is given twice: as counts ({part.origin}) and as text "
-                f"({texts[language].origin}). Leave one out."
-            )
-        order.update(dict.fromkeys(counts))
-        given.append(counts)
-        origins.append(part.origin)
-    unwanted = [] if wanted is None else [language for language in order if language not in wanted]
-    notes = list(found.notes)
-    if choose is not None:
-        kept_names, lacking = chosen(choose, list(order))
-        notes += lacking
-        unwanted += [language for language in order if language not in (*kept_names, *unwanted)]
-    summed = merge(given, origins=origins) if given else Counts({}, cut, split)
-    made, drawn = dict(summed), summed.drawn
+    storage = Storage.of(memory, checkpoint, resume, thread_count(threads))
+    given = given_counts(
+        [part for part in found.inputs if isinstance(part, CountsInput)], cut, split, storage
+    )
+    given.refuse_twice(texts)
     parquet.give_back_memory()
-    inputs = [part for language, part in texts.items() if language not in unwanted]
-    chosen_lines = None
-    if draw is not None and not draw.takes_all:
-        reads: dict[str, Any] = {"text_column": text_column, "threads": threads, "progress": progress}
-        chosen_lines = drawing.draw(Resolved(tuple(inputs), (), ()), draw, **reads)
-        drawn = Selection((draw.describe(),), chosen_lines.given)
-        notes += chosen_lines.notes
-    made |= count_texts(inputs, cut, errors, text_column, threads, count_words, progress, chosen_lines)
-    kept = {language: made[language] for language in order if language not in unwanted}
-    left_out = [*found.left_out, *unwanted]
-    return Counts(kept, cut, split, drawn and drawn.only(kept), left_out=left_out, notes=notes)
+
+    # What only records name is known when all is read, and chosen from then.
+    named = given.order(found.inputs, of_records=[])
+    notes = list(found.notes)
+    unwanted: list[str] = [] if wanted is None else [name for name in named if name not in wanted]
+    if choose is not None and language_column is None:
+        kept_names, lacking = chosen(choose, named)
+        notes += lacking
+        unwanted += [name for name in named if name not in (*kept_names, *unwanted)]
+    inputs = [part for part in found.inputs if isinstance(part, TextInput) and part.language not in unwanted]
+    drawn, selection = None, given.drawn
+    if draw:
+        drawn = drawing.draw(
+            Resolved(tuple(inputs), (), ()), draw, how=how, threads=threads, progress=progress
+        )
+        selection = Selection((draw.describe(),), drawn.given)
+        notes += drawn.notes
+    counted, passed = count_texts(inputs, cut, how, drawn, draw, count_words, progress, storage)
+    given.refuse_twice(counted)
+    made = {**given.rows, **counted}
+    order = given.order(found.inputs, of_records=sorted(counted.keys() - texts.keys()))
+    if language_column is not None:
+        unwanted += [name for name in order if wanted is not None and name not in (*wanted, *unwanted)]
+        if choose is not None:
+            kept_names, lacking = chosen(choose, order)
+            notes += lacking
+            unwanted += [name for name in order if name not in (*kept_names, *unwanted)]
+    kept = {
+        language: without_rare(language, made[language], min_count)
+        for language in order
+        if language not in unwanted
+    }
+    return Counts(
+        kept,
+        cut,
+        split,
+        selection and selection.only(kept),
+        left_out=[*found.left_out, *unwanted],
+        notes=[*notes, *passed.notes],
+    )
 
 
 def count_texts(
     inputs: Sequence[TextInput],
     cut: Pretokenization,
     how: TextReading,
-    threads: int | None,
+    drawn: Drawn | None,
+    draw: Draw | None,
     count_words: bool,
     progress: reading.BytesListener | None,
-    drawn: drawing.Drawn | None = None,
-) -> tuple[dict[str, LanguageCounts], Passed]:
-    # A thread takes an idle counter of the language or makes one, so a language has no more of them than it
-    # had threads at once. Sums and sorted output make the result the same whoever counted what.
-    idle: defaultdict[str, list[_core.Counter]] = defaultdict(list)
-
-    def new_counter() -> _core.Counter:
-        return _core.Counter(
+    storage: Storage,
+) -> tuple[dict[str, Rows], Passed]:
+    settings = {
+        "cut": cut.hash,
+        "errors": how.errors,
+        "text_column": how.text_column if isinstance(how.text_column, str) else dict(how.text_column),
+        "count_words": count_words,
+        "draw": draw and draw.describe(),
+    }
+    runs, checkpoint = storage.open(inputs, settings, how)
+    tally = Tally(
+        lambda: _core.Counter(
             cut.pattern,
             nfc=cut.normalize == "nfc",
             replace_invalid=how.errors == "replace",
             count_words=count_words,
-        )
+        ),
+        limit=storage.limit,
+        runs=runs,
+        checkpoint=checkpoint,
+        threads=storage.threads,
+        words_counted=count_words,
+    )
 
     def feed(language: str, block: Block) -> None:
-        if drawn:
-            block = drawn.sift(language, block)
-        try:
-            counter = idle[language].pop()
-        except IndexError:
-            counter = new_counter()
-        try:
-            if block.lines is not None:
-                counter.add_lines(block.lines)
-            else:
-                times = None if block.times is None else block.times.buffers()[1]
-                counter.add_texts(*text_buffers(block.texts), times)
-        except _core.NotUtf8Error as error:
-            column = None if block.part else error.column
-            raise PairityError(not_utf8(block.place(error.line), column)) from None
-        except ValueError as error:
-            raise PairityError(f"{block.where}: {error}") from error
-        idle[language].append(counter)
+        tally.feed(language, drawn.sift(language, block) if drawn else block)
 
-    made: dict[str, LanguageCounts] = {}
-
-    def finish(language: str) -> None:
-        counters = idle.pop(language, [])
-        counter = counters.pop() if counters else new_counter()
-        for other in counters:
-            counter.merge(other)
-        made[language] = from_core(*counter.finish(), count_words)
-
-    passed = reading.read(inputs, feed, finish, how=how, threads=threads, progress=progress)
+    passed = reading.read(
+        checkpoint.remaining(inputs) if checkpoint else inputs,
+        feed,
+        tally.end,
+        tally.end_file,
+        how=how,
+        threads=storage.threads,
+        progress=progress,
+    )
+    tally.close()
+    languages = sorted(tally.languages)
+    listeners = runs.listeners(languages, progress or silence) if runs else {}
+    made = {
+        language: tally.rows(language, passed, listeners.get(language, silence)) for language in languages
+    }
     for part in inputs:
         found = [made[part.language]] if part.language else list(made.values())
-        if not any(counts.bytes for counts in found):
-            raise PairityError(no_text(part, sum(counts.lines or 0 for counts in found)))
-    return {language: with_passed(counts, passed, language) for language, counts in made.items()}, passed
+        if not any(rows.size.bytes for rows in found):
+            raise PairityError(no_text(part, sum(rows.size.lines or 0 for rows in found)))
+    return made, passed
 
 
-def with_passed(counts: LanguageCounts, passed: Passed, language: str) -> LanguageCounts:
-    """With what was passed over, and without the lines that cuts in long lines look like."""
-    return replace(
-        counts,
-        lines=(counts.lines or 0) - passed.cuts.get(language, 0),
-        skipped=passed.skipped.get(language, 0),
-        duplicates=passed.duplicates.get(language, 0),
-    )
+@dataclass(frozen=True)
+class GivenCounts:
+    """Counts that came as sources: the languages of each, the sums, and what was drawn of their text."""
+
+    origins: Sequence[str]
+    languages_of: Sequence[Sequence[str]]
+    rows: Mapping[str, Rows]
+    drawn: Selection | None = None
+
+    def refuse_twice(self, texts: Mapping[str, Any]) -> None:
+        for origin, languages in zip(self.origins, self.languages_of, strict=True):
+            for language in languages:
+                if language in texts:
+                    part = texts[language]
+                    where = part.origin if isinstance(part, TextInput) else "records"
+                    raise PairityError(
+                        f"the language {language!r} is given twice: as counts ({origin}) and as text ({where}). Leave "
+                        "one out."
+                    )
+
+    def order(self, inputs: Sequence[TextInput | CountsInput], of_records: Sequence[str]) -> list[str]:
+        """All languages in the order of the sources; of records, by name."""
+        each = iter(self.languages_of)
+        return list(
+            dict.fromkeys(
+                language
+                for part in inputs
+                for language in (
+                    next(each)
+                    if isinstance(part, CountsInput)
+                    else [part.language]
+                    if part.language
+                    else of_records
+                )
+            )
+        )
+
+
+def given_counts(
+    parts: Sequence[CountsInput], cut: Pretokenization, split: Split, storage: Storage
+) -> GivenCounts:
+    """The sums are on disk where memory is limited."""
+    origins = [part.origin for part in parts]
+    if not parts:
+        return GivenCounts((), (), {})
+    if storage.limit is None:
+        given = [counts_of(part, cut, split) for part in parts]
+        summed = merge(given, origins=origins)
+        return GivenCounts(origins, list(map(list, given)), dict(summed), summed.drawn)
+    runs, to_sum, languages_of, drawn = temporary_runs(), ToSum(), [], []
+    for part in parts:
+        if isinstance(part.data, Path):
+            header = parquet.read_header(part.data, cut, split)
+            languages_of.append(add_file(runs, to_sum, part.data, header))
+            drawn.append((header.sizes or {}, header.drawn))
+        else:
+            counts = counts_of(part, cut, split)
+            add_counts(runs, to_sum, counts)
+            languages_of.append(list(counts))
+            drawn.append(({language: one.size for language, one in counts.items()}, counts.drawn))
+    rows = merged(runs, to_sum, list(to_sum), min_count=1)
+    return GivenCounts(origins, languages_of, rows, drawn_together(drawn))
 
 
 def count_lines(lines: Iterable[str], cut: Pretokenization) -> LanguageCounts:
@@ -191,23 +269,8 @@ def count_lines(lines: Iterable[str], cut: Pretokenization) -> LanguageCounts:
     counter = _core.Counter(cut.pattern, nfc=cut.normalize == "nfc")
     texts = pa.array([line.encode() for line in lines], pa.large_binary())
     counter.add_texts(*text_buffers(texts))
-    return from_core(*counter.finish(), words_counted=False)
-
-
-def from_core(
-    data: bytes, offsets: bytes, counts: bytes, totals: Mapping[str, int], words_counted: bool
-) -> LanguageCounts:
-    numbers = np.frombuffer(counts, "<u8")
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
-    return LanguageCounts(
-        pretokens=pa.Array.from_buffers(pa.large_binary(), len(numbers), buffers),
-        counts=numbers,
-        lines=totals["lines"],
-        bytes=totals["bytes"],
-        chars=totals["chars"],
-        words=totals["words"] if words_counted else None,
-        replaced=totals["replaced"],
-    )
+    data, offsets, counts, totals = counter.finish()
+    return language_counts(*chunk_of(data, offsets, counts), replace(TextSize(**totals), words=None))
 
 
 def counts_of(part: CountsInput, cut: Pretokenization, split: Split) -> Counts:

@@ -9,15 +9,27 @@ may be cut into any parts and put together again, and `merge` is exact.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Protocol
 
 import pyarrow as pa
 
 from pairity.counts import parquet
 from pairity.counts.tables import from_dict, from_table
-from pairity.counts.values import LanguageCounts, Split, check_split, sum_language
+from pairity.counts.values import (
+    LanguageCounts,
+    Rows,
+    Split,
+    Summary,
+    TextSize,
+    check_split,
+    in_memory,
+    sum_language,
+    summary_of,
+)
 from pairity.errors import PairityError
 from pairity.text.drawing import Given, Selection
 from pairity.text.inputs import AlreadyCounted, CountsInput
@@ -25,26 +37,18 @@ from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
 from pairity.text.sources import resolve
 
 
-class Summary(NamedTuple):
-    """One row of `Counts.summary()`."""
-
-    language: str
-    lines: int | None
-    bytes: int
-    distinct: int
-    total: int
-
-
 class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
     """Language -> its counts, in the order in which the languages were given.
 
-    `left_out` lists languages that were found and not wanted, `notes` what else a user should hear. `drawn` says what
-    each language gave, where only some of its text was counted.
+    `left_out` lists languages that were found and not wanted, `notes` what else a user should hear. Counts that were
+    made in bounded memory are on disk: a language is merged into memory each time that it is asked for, and `save`
+    merges all of them straight into the file. `drawn` says what each language gave, where only some of its text was
+    counted.
     """
 
     def __init__(
         self,
-        languages: Mapping[str, LanguageCounts],
+        languages: Mapping[str, Rows],
         pretokenization: Pretokenization,
         split: Split = "train",
         drawn: Selection | None = None,
@@ -53,6 +57,7 @@ class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
         notes: Sequence[str] = (),
     ) -> None:
         self._languages = dict(languages)
+        self._summary: list[Summary] | None = None
         self.pretokenization = pretokenization
         self.split: Split = check_split(split)
         self.drawn = drawn
@@ -60,7 +65,7 @@ class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
         self.notes = tuple(notes)
 
     def __getitem__(self, language: str) -> LanguageCounts:
-        return self._languages[language]
+        return in_memory(self._languages[language])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._languages)
@@ -69,21 +74,21 @@ class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
         return len(self._languages)
 
     def __repr__(self) -> str:
-        distinct = sum(counts.distinct for counts in self.values())
+        distinct = sum(row.distinct for row in self.summary())
         return f"<Counts of {self.split}: {len(self)} languages, {distinct:,} distinct pre-tokens>"
 
     def summary(self) -> list[Summary]:
         """One row per language: [Summary(language='eng_Latn', lines=997, bytes=125289, ...), ...]."""
-        return [
-            Summary(language, counts.lines, counts.bytes, counts.distinct, counts.total)
-            for language, counts in self.items()
-        ]
+        if self._summary is None:
+            self._summary = [summary_of(language, rows) for language, rows in self._languages.items()]
+        return list(self._summary)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write one Parquet file; it appears under its name only when it is whole."""
         path = Path(path)
         parquet.check_name(path)
-        parquet.write(path, parquet.Stored(self, self.pretokenization, self.split, self.drawn))
+        stored = parquet.Stored(self._languages, self.pretokenization, self.split, self.drawn)
+        self._summary = parquet.write(path, stored)
 
     @classmethod
     def load(
@@ -99,14 +104,7 @@ class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
 
         A file that pairity made says how its text was cut; for others `pretokenizer` must say it.
         """
-        files: list[Path] = []
-        for part in resolve(paths).inputs:
-            if not (isinstance(part, CountsInput) and isinstance(part.data, Path)):
-                raise PairityError(
-                    f"{part.origin} holds no counts: a counts file is Parquet with the columns language, "
-                    "pretoken, count. To count text use count()."
-                )
-            files.append(part.data)
+        files = counts_files(paths)
         stated = None if pretokenizer is None else Pretokenization.of(pretokenizer, digits, normalize)
         counts = merge(
             [cls(*parquet.read(path, stated, split)) for path in files], origins=list(map(str, files))
@@ -153,9 +151,44 @@ class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
 
 def merge(parts: Sequence[Counts], *, origins: Sequence[str] = ()) -> Counts:
     """Sum counts that were cut in the same way and are of the same split; `origins` name them in errors."""
+    check_alike(parts, list(origins) or [f"counts {number}" for number in range(1, len(parts) + 1)])
+    first = parts[0]
+    languages = {
+        language: sum_language(language, [part[language] for part in parts if language in part])
+        for language in order_of(parts)
+    }
+    drawn = drawn_together(
+        ({language: counts.size for language, counts in part.items()}, part.drawn) for part in parts
+    )
+    return Counts(languages, first.pretokenization, first.split, drawn)
+
+
+def counts_files(paths: Any) -> list[Path]:
+    """The counts files that are given, one by one or in folders."""
+    files: list[Path] = []
+    for part in resolve(paths).inputs:
+        if not (isinstance(part, CountsInput) and isinstance(part.data, Path)):
+            raise PairityError(
+                f"{part.origin} holds no counts: a counts file is Parquet with the columns language, "
+                "pretoken, count. To count text use count()."
+            )
+        files.append(part.data)
+    return files
+
+
+class CutText(Protocol):
+    """What says how its text was cut and what it is for: counts, or the header of a file of counts."""
+
+    @property
+    def pretokenization(self) -> Pretokenization: ...
+    @property
+    def split(self) -> Split: ...
+
+
+def check_alike(parts: Sequence[CutText], names: Sequence[str]) -> None:
+    """Refuse to put together what was cut in different ways, or is of different splits."""
     if not parts:
         raise PairityError("no counts to merge: give at least one.")
-    names = list(origins) or [f"counts {number}" for number in range(1, len(parts) + 1)]
     first = parts[0]
     for name, part in zip(names, parts, strict=True):
         if part.pretokenization.hash != first.pretokenization.hash:
@@ -168,23 +201,37 @@ def merge(parts: Sequence[Counts], *, origins: Sequence[str] = ()) -> Counts:
             raise PairityError(
                 f"{names[0]} is of split {first.split!r}, {name} of {part.split!r}: keep train and dev apart."
             )
-    order = dict.fromkeys(language for part in parts for language in part)
-    languages = {
-        language: sum_language(language, [part[language] for part in parts if language in part])
-        for language in order
-    }
-    return Counts(languages, first.pretokenization, first.split, drawn_together(parts))
 
 
-def drawn_together(parts: Sequence[Counts]) -> Selection | None:
+def drawn_together(parts: Iterable[tuple[Mapping[str, TextSize], Selection | None]]) -> Selection | None:
     """What each language gave in all; where nothing was drawn, that is all it has."""
     given: dict[str, Given] = {}
     settings: list[Mapping[str, Any]] = []
-    for part in parts:
-        for language, counts in part.items():
-            lines = counts.lines or 0
-            all_of_it = Given(lines, counts.bytes, lines, counts.bytes)
-            one = part.drawn.given[language] if part.drawn else all_of_it
+    for sizes, drawn in parts:
+        for language, size in sizes.items():
+            lines = size.lines or 0
+            one = drawn.given[language] if drawn else Given(lines, size.bytes, lines, size.bytes)
             given[language] = given[language] + one if language in given else one
-        settings += [one for one in (part.drawn.settings if part.drawn else ()) if one not in settings]
+        settings += [one for one in (drawn.settings if drawn else ()) if one not in settings]
     return Selection(tuple(settings), given) if settings else None
+
+
+def order_of(parts: Sequence[Iterable[str]]) -> list[str]:
+    """The order that no part contradicts, by name where none decides: the same, in whatever order the parts come."""
+    graph: TopologicalSorter[str] = TopologicalSorter()
+    for part in map(list, parts):
+        for language in part:
+            graph.add(language)
+        for before, after in pairwise(part):
+            graph.add(after, before)
+    try:
+        graph.prepare()
+    except CycleError:
+        return sorted({language for part in parts for language in part})
+    order: list[str] = []
+    ready: list[str] = []
+    while graph.is_active():
+        ready = sorted([*ready, *graph.get_ready()])
+        order.append(ready.pop(0))
+        graph.done(order[-1])
+    return order

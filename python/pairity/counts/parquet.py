@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -21,11 +23,15 @@ from pairity.counts.tables import from_table, rows_by_language
 from pairity.counts.values import (
     MAX_COUNT,
     PASSED,
-    SIZES,
     Array,
-    LanguageCounts,
+    Chunk,
+    Pruned,
+    Rows,
     Split,
+    Summary,
+    TextSize,
     check_split,
+    language_counts,
     refuse_sum,
 )
 from pairity.errors import PairityError
@@ -39,7 +45,8 @@ from pairity.text.pretokenizers import Pretokenization
 FORMAT = 1
 METADATA_KEY = b"pairity"
 ROW_GROUP_ROWS = 1 << 20
-ROW_GROUP_BYTES = 1 << 30  # an Arrow array of type binary holds less than 2 GiB
+ROW_GROUP_BYTES = 1 << 25  # of pre-tokens: a group is held in memory, several times over while it is written
+BATCH_ROWS = 1 << 16
 SCHEMA = pa.schema(
     [
         pa.field("language", pa.string(), nullable=False),
@@ -50,9 +57,9 @@ SCHEMA = pa.schema(
 
 
 class Stored(NamedTuple):
-    """What a counts file holds."""
+    """What a counts file holds, or is to hold."""
 
-    languages: Mapping[str, LanguageCounts]
+    languages: Mapping[str, Rows]
     pretokenization: Pretokenization
     split: Split
     drawn: Selection | None = None
@@ -66,8 +73,9 @@ def check_name(path: Path) -> None:
         )
 
 
-def write(path: Path, stored: Stored) -> None:
-    """Write one file; it appears under its name only when it is whole."""
+def write(path: Path, stored: Stored) -> list[Summary]:
+    """Write one file; it appears under its name only when it is whole. Rows are taken one row group at a time."""
+    summary = []
 
     def fill(file: BinaryIO) -> None:
         groups = []
@@ -81,13 +89,19 @@ def write(path: Path, stored: Stored) -> None:
             write_page_checksum=True,
             store_schema=False,  # else readers take the metadata of the schema, which is written first
         ) as writer:
-            for language, counts in stored.languages.items():
-                for table in row_groups(language, counts):
+            for language, rows in stored.languages.items():
+                distinct = total = 0
+                for table in row_groups(language, rows.chunks()):
                     writer.write_table(table)
                     groups.append({"rows": table.num_rows, "digest": digest_of_rows(table)})
+                    distinct += table.num_rows
+                    total += pc.sum(table.column("count")).as_py()
+                size = rows.size
+                summary.append(Summary(language, size.lines, size.bytes, distinct, total, rows.pruned))
             writer.add_key_value_metadata({METADATA_KEY: json.dumps(metadata_of(stored, groups))})
 
     write_file(path, fill)
+    return summary
 
 
 def metadata_of(stored: Stored, groups: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -102,20 +116,18 @@ def metadata_of(stored: Stored, groups: Sequence[Mapping[str, Any]]) -> dict[str
         },
         "split": stored.split,
         "languages": {
-            language: {
-                "documents": counts.lines,  # every line is a text of its own
-                "lines": counts.lines,
-                "bytes": counts.bytes,
-                "chars": counts.chars,
-                "words": counts.words,
-                "replaced": counts.replaced,
-            }
-            | {name: getattr(counts, name) for name in PASSED if getattr(counts, name)}
-            for language, counts in stored.languages.items()
+            # Every line is a text of its own.
+            language: {"documents": rows.size.lines, **described(rows.size)}
+            | ({"pruned": asdict(rows.pruned)} if rows.pruned else {})
+            for language, rows in stored.languages.items()
         },
         "row_groups": list(groups),
     } | ({"drawn": stored.drawn.describe()} if stored.drawn else {})
     return metadata | {"digest": digest_of(metadata)}
+
+
+def described(size: TextSize) -> dict[str, int | None]:
+    return {name: value for name, value in asdict(size).items() if value or name not in PASSED}
 
 
 def digest_of_rows(table: Any) -> str:
@@ -131,29 +143,99 @@ def digest_of_rows(table: Any) -> str:
     return sha.hexdigest()
 
 
-def row_groups(language: str, counts: LanguageCounts) -> Iterator[Any]:
-    """The rows of one language, a row group at a time."""
-    offsets = np.frombuffer(counts.buffers()[1], np.int64)
-    start = 0
-    while start < counts.distinct:
+def row_groups(language: str, chunks: Iterable[Chunk]) -> Iterator[Any]:
+    """The rows of one language, a row group at a time: the same groups, however the rows come in chunks."""
+    waiting: list[Chunk] = []
+    rows = size = 0
+    for chunk in chunks:
+        waiting.append(chunk)
+        rows += len(chunk[1])
+        size += bytes_in(chunk[0])
+        if rows < ROW_GROUP_ROWS and size < ROW_GROUP_BYTES:
+            continue
+        pretokens, counts = together(waiting)
+        ends = group_ends(pretokens)
+        for start, stop in pairwise([0, *ends[:-1]]):
+            yield row_group(language, pretokens.slice(start, stop - start), counts[start:stop])
+        start = ends[-2] if len(ends) > 1 else 0  # the last group may go on in the next chunk
+        waiting = [(pretokens.slice(start), counts[start:])]
+        rows, size = len(counts) - start, bytes_in(waiting[0][0])
+    pretokens, counts = together(waiting)
+    for start, stop in pairwise([0, *group_ends(pretokens)]):
+        yield row_group(language, pretokens.slice(start, stop - start), counts[start:stop])
+
+
+def group_ends(pretokens: Any) -> list[int]:
+    """Where each group ends that has as many rows as fit."""
+    offsets = np.frombuffer(text_buffers(pretokens)[1], np.int64)
+    ends = [0]
+    while ends[-1] < len(pretokens):
+        start = ends[-1]
         fits = int(np.searchsorted(offsets, offsets[start] + ROW_GROUP_BYTES, side="right")) - 1
-        stop = max(start + 1, min(fits, start + ROW_GROUP_ROWS, counts.distinct))
-        numbers = counts.counts[start:stop]
-        if int(numbers.max()) > MAX_COUNT:
-            refuse_sum(language)
-        columns = [
-            pa.repeat(language, stop - start),
-            counts.pretokens.slice(start, stop - start).cast(pa.binary()),
-            pa.array(numbers.astype(np.int64)),
-        ]
-        yield pa.table(columns, schema=SCHEMA)
-        start = stop
+        ends.append(max(start + 1, min(fits, start + ROW_GROUP_ROWS, len(pretokens))))
+    return ends[1:]
+
+
+def together(chunks: Sequence[Chunk]) -> Chunk:
+    if len(chunks) == 1:
+        return chunks[0]
+    words = [pretokens for pretokens, _ in chunks]
+    numbers = [counts for _, counts in chunks]
+    return (
+        pa.concat_arrays(words) if words else pa.array([], pa.large_binary()),
+        np.concatenate([np.empty(0, np.uint64), *numbers]),
+    )
+
+
+def bytes_in(pretokens: Any) -> int:
+    offsets = np.frombuffer(text_buffers(pretokens)[1], np.int64)
+    return int(offsets[-1] - offsets[0])
+
+
+def row_group(language: str, pretokens: Any, counts: Array) -> Any:
+    if int(counts.max()) > MAX_COUNT:
+        refuse_sum(language)
+    columns = [
+        pa.repeat(language, len(counts)),
+        pretokens.cast(pa.binary()),
+        pa.array(counts.astype(np.int64)),
+    ]
+    return pa.table(columns, schema=SCHEMA)
+
+
+class Header(NamedTuple):
+    """What the metadata of a counts file say; of a file that pairity did not make, what the user said."""
+
+    pretokenization: Pretokenization
+    split: Split
+    sizes: Mapping[str, TextSize] | None = None
+    pruned: Mapping[str, Pruned] = {}
+    row_groups: Sequence[Mapping[str, Any]] | None = None
+    drawn: Selection | None = None
 
 
 def read(path: Path, stated: Pretokenization | None, split: Split | None) -> Stored:
+    """All of a file, in memory."""
+    header = read_header(path, stated, split)
+    found = list(tables(path, header))
+    if not found:
+        raise PairityError(f"{path} is empty: it has no rows.")
+    table = pa.concat_tables(found)
+    if header.sizes is None:
+        return Stored(from_table(table, str(path), {}), header.pretokenization, header.split)
+    rows = rows_by_language(table, str(path))
+    check_languages(path, rows, header.sizes)
+    languages = {
+        language: language_counts(*rows[language], size, header.pruned.get(language))
+        for language, size in header.sizes.items()
+    }
+    return Stored(languages, header.pretokenization, header.split, header.drawn)
+
+
+def read_header(path: Path, stated: Pretokenization | None, split: Split | None) -> Header:
+    """What a file says of itself, checked against what was asked for."""
     try:
-        with pq.ParquetFile(path, page_checksum_verification=True) as file:
-            table = file.read(columns=list(COUNTS_COLUMNS))
+        with pq.ParquetFile(path) as file:
             stored = (file.metadata.metadata or {}).get(METADATA_KEY)
     except PARQUET_DAMAGE as error:
         refuse_broken(path, "Parquet", error)
@@ -163,67 +245,100 @@ def read(path: Path, stated: Pretokenization | None, split: Split | None) -> Sto
                 f"{path} does not say how its text was cut (it was not made by pairity): say it with "
                 "pretokenizer=... (--pretokenizer)."
             )
-        return Stored(from_table(table, str(path), {}), stated, split or "train")
+        return Header(stated, split or "train")
     try:
-        metadata = json.loads(stored)
-        if metadata["format"] > FORMAT:
-            raise PairityError(
-                f"{path} has format {metadata['format']}, and this pairity reads up to {FORMAT}: "
-                "pip install -U pairity."
-            )
-        cut = metadata["pretokenization"]
-        if not isinstance(cut["pattern"], str | None):
-            raise ValueError(f"the pattern is {cut['pattern']!r}")
-        made_with = Pretokenization(cut["pattern"], cut["normalize"], cut["unicode"])
-        if cut["hash"] != made_with.hash:
-            raise ValueError("the hash is not that of the pattern")
-        stored_split = check_split(metadata["split"])
-        drawn = Selection.read(metadata["drawn"]) if "drawn" in metadata else None
-        if drawn and set(drawn.given) != set(metadata["languages"]):
-            raise ValueError("what was drawn is of other languages")
-        languages = with_sizes(rows_by_language(table, str(path)), metadata["languages"], path)
-        if metadata.get("digest", digest_of(metadata)) != digest_of(metadata):
-            raise ValueError("it does not match its digest")
-        if "row_groups" in metadata:  # an older pairity wrote no digests
-            check_rows(path, table, metadata["row_groups"])
+        header = parse_header(json.loads(stored), path)
     except PairityError:
         raise
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         raise PairityError(f"{path}: its metadata is broken ({error!r}). Count again.") from error
-    check_same(str(path), made_with, stated or made_with, stored_split, split or stored_split)
-    return Stored(languages, made_with, stored_split, drawn)
+    asked = stated or header.pretokenization
+    check_same(str(path), header.pretokenization, asked, header.split, split or header.split)
+    return header
 
 
-def check_rows(path: Path, table: Any, groups: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse rows that are not those that were written."""
-    start = 0
-    for group in groups:
-        if digest_of_rows(table.slice(start, group["rows"])) != group["digest"]:
-            break
-        start += group["rows"]
-    if start != table.num_rows:
-        raise PairityError(f"{path} is damaged: its rows do not match their digests. Count again.")
+def parse_header(metadata: Any, path: Path) -> Header:
+    if metadata["format"] > FORMAT:
+        raise PairityError(
+            f"{path} has format {metadata['format']}, and this pairity reads up to {FORMAT}: "
+            "pip install -U pairity."
+        )
+    cut = metadata["pretokenization"]
+    if not isinstance(cut["pattern"], str | None):
+        raise ValueError(f"the pattern is {cut['pattern']!r}")
+    made_with = Pretokenization(cut["pattern"], cut["normalize"], cut["unicode"])
+    if cut["hash"] != made_with.hash:
+        raise ValueError("the hash is not that of the pattern")
+    split = check_split(metadata["split"])
+    languages = dict(metadata["languages"])
+    sizes = {language: parse_size(language, size) for language, size in languages.items()}
+    drawn = Selection.read(metadata["drawn"]) if "drawn" in metadata else None
+    if drawn and set(drawn.given) != set(languages):
+        raise ValueError("what was drawn is of other languages")
+    if metadata.get("digest", digest_of(metadata)) != digest_of(metadata):
+        raise ValueError("it does not match its digest")
+    groups = metadata.get("row_groups")  # an older pairity wrote none
+    if groups is not None and not all(type(group["rows"]) is int and group["rows"] > 0 for group in groups):
+        raise ValueError("the rows of its row groups are not whole numbers")
+    return Header(
+        made_with,
+        split,
+        sizes,
+        {language: Pruned(**size["pruned"]) for language, size in languages.items() if "pruned" in size},
+        groups,
+        drawn,
+    )
 
 
-def with_sizes(
-    rows: dict[str, tuple[Any, Array]], sizes: Mapping[str, Mapping[str, Any]], path: Path
-) -> dict[str, LanguageCounts]:
-    """The counts with the sizes of the text, which only the metadata knows, in the order of the metadata."""
+def parse_size(language: str, described: Mapping[str, Any]) -> TextSize:
+    values = {one.name: described[one.name] for one in fields(TextSize) if one.name not in PASSED}
+    values |= {name: described.get(name, 0) for name in PASSED}
+    for name, value in values.items():
+        unknown = value is None and name in ("lines", "words")
+        if not unknown and (type(value) is not int or value < 0):
+            raise ValueError(f"{name} of {language!r} is {value!r}")
+    return TextSize(**values)
+
+
+def tables(path: Path, header: Header) -> Iterator[Any]:
+    """The rows of a file, some at a time, each table compared with its digest before it is given out."""
+    groups = iter(header.row_groups or ())
+    due = next(groups, None)
+    waiting: list[Any] = []
+    try:
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            for batch in file.iter_batches(BATCH_ROWS, columns=list(COUNTS_COLUMNS)):
+                table = pa.Table.from_batches([batch])
+                if header.row_groups is None:
+                    yield table
+                    continue
+                waiting.append(table)
+                while due is not None and sum(map(len, waiting)) >= due["rows"]:
+                    table = pa.concat_tables(waiting)
+                    if digest_of_rows(group := table.slice(0, due["rows"])) != due["digest"]:
+                        refuse_rows(path, header)
+                    yield group
+                    waiting, due = [table.slice(due["rows"])], next(groups, None)
+        if due is not None or any(map(len, waiting)):
+            refuse_rows(path, header)
+    except PairityError:
+        raise
+    except PARQUET_DAMAGE as error:
+        refuse_broken(path, "Parquet", error)
+
+
+def refuse_rows(path: Path, header: Header) -> NoReturn:
+    names = pc.unique(pq.read_table(path, columns=["language"]).column(0)).to_pylist()
+    check_languages(path, names, header.sizes or ())
+    raise PairityError(f"{path} is damaged: its rows do not match their digests. Count again.")
+
+
+def check_languages(path: Path, rows: Collection[str], sizes: Collection[str]) -> None:
     if set(rows) != set(sizes):
         odd = ", ".join(sorted(set(rows) ^ set(sizes)))
         raise PairityError(
             f"{path} was changed after it was made: rows and metadata differ on {odd}. Count again."
         )
-    found = {
-        language: {name: size[name] for name in SIZES} | {name: size.get(name, 0) for name in PASSED}
-        for language, size in sizes.items()
-    }
-    for language, size in found.items():
-        for name, number in size.items():
-            unknown = number is None and name in ("lines", "words")
-            if not unknown and (type(number) is not int or number < 0):
-                raise ValueError(f"{name} of {language!r} is {number!r}")
-    return {language: LanguageCounts(*rows[language], **size) for language, size in found.items()}
 
 
 def check_same(

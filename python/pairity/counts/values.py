@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import operator
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NoReturn, cast
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, NamedTuple, NoReturn, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -22,10 +22,82 @@ Array = npt.NDArray[np.uint64]
 
 MAX_COUNT = 2**63 - 1
 
-SIZES = ("lines", "bytes", "chars", "words", "replaced")
-"""Of the text, in `LanguageCounts`."""
 PASSED = ("skipped", "duplicates")
-"""How much of it was passed over; mostly nothing, and then files do not mention it."""
+"""How much of a text was passed over; mostly nothing, and then files do not mention it."""
+
+Chunk = tuple[Any, Array]
+"""Some distinct pre-tokens, sorted, as a pa.LargeBinaryArray, and how often each occurs."""
+
+
+@dataclass(frozen=True)
+class TextSize:
+    """How much text was counted; `lines` and `words` are None where they were not."""
+
+    lines: int | None = 0
+    bytes: int = 0
+    chars: int = 0
+    words: int | None = 0
+    replaced: int = 0
+    skipped: int = 0
+    """Broken texts that were passed over."""
+    duplicates: int = 0
+    """Texts that were equal to another one, and were passed over."""
+
+    @staticmethod
+    def sum(parts: Iterable[TextSize]) -> TextSize:
+        parts = list(parts)
+        return TextSize(
+            lines=sum_known(part.lines for part in parts),
+            bytes=sum(part.bytes for part in parts),
+            chars=sum(part.chars for part in parts),
+            words=sum_known(part.words for part in parts),
+            **{name: sum(getattr(part, name) for part in parts) for name in ("replaced", *PASSED)},
+        )
+
+
+@dataclass(frozen=True)
+class Pruned:
+    """What was left out because it occurs less often than `min_count`: so many distinct pre-tokens, with so many
+    occurrences in all."""
+
+    min_count: int
+    distinct: int
+    occurrences: int
+
+    @staticmethod
+    def sum(parts: Iterable[Pruned | None]) -> Pruned | None:
+        """Of counts that are put together: the largest limit, and all that is missing."""
+        known = [part for part in parts if part is not None]
+        if not known:
+            return None
+        return Pruned(
+            max(part.min_count for part in known),
+            sum(part.distinct for part in known),
+            sum(part.occurrences for part in known),
+        )
+
+
+class Summary(NamedTuple):
+    """One row of `Counts.summary()`."""
+
+    language: str
+    lines: int | None
+    bytes: int
+    distinct: int
+    total: int
+    pruned: Pruned | None = None
+
+
+class Rows(Protocol):
+    """The counts of one language, wherever they are: in memory or still to be merged from disk."""
+
+    @property
+    def size(self) -> TextSize: ...
+    @property
+    def pruned(self) -> Pruned | None:
+        """Known when the last chunk was given."""
+
+    def chunks(self) -> Iterator[Chunk]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +118,7 @@ class LanguageCounts(AlreadyCounted):
     """Broken texts that were passed over."""
     duplicates: int = 0
     """Texts that were equal to another one, and were passed over."""
+    pruned: Pruned | None = None
 
     @property
     def distinct(self) -> int:
@@ -55,6 +128,13 @@ class LanguageCounts(AlreadyCounted):
     def total(self) -> int:
         """Pre-tokens in the text."""
         return int(self.counts.sum())
+
+    @property
+    def size(self) -> TextSize:
+        return TextSize(**{field.name: getattr(self, field.name) for field in fields(TextSize)})
+
+    def chunks(self) -> Iterator[Chunk]:
+        yield self.pretokens, self.counts
 
     def buffers(self) -> tuple[pa.Buffer, pa.Buffer]:
         """The bytes of all pre-tokens and their n + 1 offsets (int64), as the core reads them."""
@@ -78,7 +158,7 @@ class LanguageCounts(AlreadyCounted):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LanguageCounts):
             return NotImplemented
-        sizes = operator.attrgetter(*SIZES, *PASSED)
+        sizes = operator.attrgetter("size", "pruned")
         same: bool = self.pretokens.equals(other.pretokens)
         return same and np.array_equal(self.counts, other.counts) and sizes(self) == sizes(other)
 
@@ -99,15 +179,34 @@ def sum_language(language: str, parts: Sequence[LanguageCounts]) -> LanguageCoun
         pa.concat_arrays([part.pretokens for part in parts]),
         np.concatenate([part.counts for part in parts]),
     )
-    return LanguageCounts(
-        pretokens,
-        counts,
-        lines=sum_known(part.lines for part in parts),
-        bytes=sum(part.bytes for part in parts),
-        chars=sum(part.chars for part in parts),
-        words=sum_known(part.words for part in parts),
-        **{name: sum(getattr(part, name) for part in parts) for name in ("replaced", *PASSED)},
-    )
+    size, pruned = TextSize.sum(part.size for part in parts), Pruned.sum(part.pruned for part in parts)
+    return language_counts(pretokens, counts, size, pruned)
+
+
+def language_counts(
+    pretokens: Any, counts: Array, size: TextSize, pruned: Pruned | None = None
+) -> LanguageCounts:
+    return LanguageCounts(pretokens, counts, **asdict(size), pruned=pruned)
+
+
+def in_memory(rows: Rows) -> LanguageCounts:
+    """All chunks as one value."""
+    if isinstance(rows, LanguageCounts):
+        return rows
+    chunks = list(rows.chunks())
+    counts = np.concatenate([np.empty(0, np.uint64), *(counts for _, counts in chunks)])
+    words = [pretokens for pretokens, _ in chunks]
+    del chunks  # so that nothing is held twice but the words, for as long as they are put together
+    pretokens = pa.concat_arrays(words) if words else pa.array([], pa.large_binary())
+    return language_counts(pretokens, counts, rows.size, rows.pruned)
+
+
+def summary_of(language: str, rows: Rows) -> Summary:
+    distinct = total = 0
+    for _, counts in rows.chunks():
+        distinct += len(counts)
+        total += int(counts.sum())
+    return Summary(language, rows.size.lines, rows.size.bytes, distinct, total, rows.pruned)
 
 
 def sum_known(sizes: Iterable[int | None]) -> int | None:

@@ -8,5 +8,6 @@ writes through this one.
     locks      one writer per output
     leftovers  what a killed run leaves, and how the next one knows it
     digests    checksums over what was written, compared when it is read
+    pace       how often the state of long work goes to disk
     reading    a folder that another process may be replacing at this moment
 """

@@ -164,6 +164,14 @@ def staging(parent: Path, name: str) -> Iterator[Path]:
         shutil.rmtree(stage, ignore_errors=True)
 
 
+@contextmanager
+def room_beside(path: Path) -> Iterator[Path]:
+    """A folder for what is needed until the output `path` is written; call it with the output locked."""
+    place = real(path).absolute()
+    with explained(path), staging(place.parent, place.name) as folder:
+        yield folder
+
+
 def check_replaceable(place: Path) -> None:
     """Refuse what a file must never take the place of: a folder, or a device such as /dev/null."""
     if place.is_dir():

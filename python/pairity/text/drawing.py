@@ -22,14 +22,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from pairity import _core
 from pairity.errors import PairityError
 from pairity.text.blocks import Block
 from pairity.text.columns import text_buffers
 from pairity.text.inputs import Resolved, TextInput
-from pairity.text.reading import BytesListener, read
+from pairity.text.options import TextReading
+from pairity.text.reading import DEFAULT, BytesListener, read
 from pairity.text.sampling import Amount, Draw, targets
 
 ALL = 1 << 64
@@ -95,42 +95,40 @@ class Drawn:
         below = self.below[language]
         if below == ALL:
             return block
-        keep = places_in(self.seed, language, block)[0] < np.uint64(below)
-        first = np.arange(block.first, block.first + len(keep)) if block.numbers is None else block.numbers
-        numbers = np.asarray(first)[keep].tolist()
-        if block.lines is None:
-            return replace(block, texts=block.texts.filter(pa.array(keep)), numbers=numbers)
-        return replace(block, lines=_core.keep_lines(block.lines, keep.data), numbers=numbers)
+        return block.as_texts().only(places_in(self.seed, language, block)[0] < np.uint64(below))
 
 
 def draw(
     sources: Resolved,
     wanted: Draw,
     *,
-    text_column: str = "text",
+    how: TextReading = DEFAULT,
     threads: int | None = None,
     progress: BytesListener | None = None,
 ) -> Drawn:
     """Read all text, and choose."""
     inputs = [part for part in sources.inputs if isinstance(part, TextInput)]
     check_sources(sources)
-    wanted.check_languages(part.language for part in inputs)
+    if all(part.language for part in inputs):
+        wanted.check_languages(part.language for part in inputs)
 
     def look_at(parts: Sequence[TextInput], look: Callable[[str, Block], None], what: str) -> None:
         def hear(done: int, total: int, language: str) -> None:
             if progress:
                 progress(done, total, f"{what} {language}")
 
-        read(parts, look, text_column=text_column, threads=threads, progress=hear)
+        read(parts, look, how=how, threads=threads, progress=hear)
 
-    sums = {part.language: Sums() for part in inputs}
+    sums = {part.language: Sums() for part in inputs if part.language}
     words = wanted.goes_by == "words"
     limit = round(wanted.sample * ALL)
 
     def measure(language: str, block: Block) -> None:
-        sums[language].add(*places_in(wanted.seed, language, block, words=words), limit)
+        sums.setdefault(language, Sums()).add(*places_in(wanted.seed, language, block, words=words), limit)
 
     look_at(inputs, measure, "measuring")
+    sums = dict(sorted(sums.items())) if any(not part.language for part in inputs) else sums
+    wanted.check_languages(sums)
     for language, one in sums.items():
         if not one.amount.bytes:
             raise PairityError(
@@ -145,9 +143,10 @@ def draw(
     }
 
     def gather(language: str, block: Block) -> None:
-        edges[language].add(*places_in(wanted.seed, language, block)[:2])
+        if language in edges:
+            edges[language].add(*places_in(wanted.seed, language, block)[:2])
 
-    look_at([part for part in inputs if part.language in edges], gather, "drawing from")
+    look_at([part for part in inputs if part.language in edges or not part.language], gather, "drawing from")
     below, given = {}, {}
     for language, one in sums.items():
         below[language], taken = edges[language].find() if language in edges else (limit, one.amount)
@@ -167,6 +166,10 @@ def check_sources(sources: Resolved) -> None:
             raise PairityError(
                 f"{part.origin} holds counts, of which no lines can be drawn: give text, or leave out what says how "
                 "much to draw."
+            )
+        if any(file.kind == "words" for file in part.files):
+            raise PairityError(
+                f"{part.origin} is a list of words, of which no lines can be drawn: give text."
             )
         if isinstance(part.lines, Iterator) or any(file.once for file in part.files):
             raise PairityError(
@@ -262,9 +265,5 @@ def places_in(
 ) -> tuple[Places, Numbers, Numbers]:
     """Of every line its place, from 0 to ALL, its bytes, and if asked for its words."""
     key = f"{seed}\0{language}\0".encode()
-    if block.lines is not None:
-        columns = _core.places_of_lines(key, block.lines, words=words)
-    else:
-        columns = _core.places_of_texts(key, *text_buffers(block.texts), words=words)
-    places, sizes, number = columns
+    places, sizes, number = _core.places_of_texts(key, *text_buffers(block.as_texts().texts), words=words)
     return np.frombuffer(places, "<u8"), np.frombuffer(sizes, "<i8"), np.frombuffer(number, "<i8")

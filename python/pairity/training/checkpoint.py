@@ -6,7 +6,6 @@ those merges again.
 
 import hashlib
 import json
-import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -16,14 +15,12 @@ import pyarrow as pa
 
 from pairity.errors import PairityError, PairityWarning
 from pairity.files.digests import digest
+from pairity.files.pace import Pace
 from pairity.files.writing import write_file
 from pairity.training.engine import Exhausted, Steps
 
 SECONDS = 5.0
-"""The merges so far go to disk no more often than this ..."""
-SHARE = 50
-"""... nor before a 50th of the run has passed since, nor 50 times what the last save took: so saving costs 2% at most,
-and a kill 2% or five seconds. (An interruption saves, and costs nothing.)"""
+"""The merges so far go to disk no more often than this. (An interruption saves, and costs nothing.)"""
 
 COLUMNS = ["left", "right", "served", "count"]
 TYPES = [pa.uint32(), pa.uint32(), pa.int32(), pa.uint64()]
@@ -43,8 +40,7 @@ class Checkpoint:
     def __init__(self, path: Path, fingerprint: str) -> None:
         self.path = path
         self.fingerprint = fingerprint
-        self._begun = self._saved_at = time.monotonic()
-        self._took = 0.0
+        self._pace = Pace(SECONDS)
         self._newest: tuple[Steps, Exhausted] | None = None
         """What was heard since the last save."""
 
@@ -53,12 +49,8 @@ class Checkpoint:
         if not len(steps):
             return
         self._newest = steps, exhausted
-        if self.is_due():
+        if self._pace.is_due():
             self.save_newest()
-
-    def is_due(self) -> bool:
-        now = time.monotonic()
-        return now - self._saved_at >= max(SECONDS, (now - self._begun) / SHARE, self._took * SHARE)
 
     def save_newest(self) -> None:
         """Save what was heard last, if that is not saved yet. A disk that is full now is no reason to end a run."""
@@ -84,12 +76,8 @@ class Checkpoint:
             DIGEST: digest_of(steps, exhausted),
         }
         table = table.replace_schema_metadata(metadata)
-        begun = time.monotonic()
-        try:
+        with self._pace.saving():
             write_file(self.path, lambda file: pq.write_table(table, file))
-        finally:
-            self._saved_at = time.monotonic()
-            self._took = self._saved_at - begun
 
     def load(self) -> tuple[Steps, Exhausted] | None:
         """The state of a run with the same settings and text, or None if there is no file."""

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from importlib.metadata import version
 from typing import Any
 
+from pairity.counts.pruning import pruning_notes
 from pairity.errors import listed
 from pairity.training.checks import lengths_of_lines, what_auto_means
 from pairity.training.engine import Exhausted
@@ -63,7 +64,7 @@ def languages_of(
 
 
 def notes_of(settings: Settings, texts: Texts) -> list[str]:
-    notes = list(texts.train.notes)
+    notes = [*texts.train.notes, *pruning_notes(texts.train.summary())]
     if texts.dev is not None:
         notes += texts.dev.notes
         if texts.dev.left_out:

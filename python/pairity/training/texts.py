@@ -5,7 +5,7 @@ read, which takes long.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Unpack
 
@@ -15,8 +15,8 @@ from pairity.counts.values import LanguageCounts, Split
 from pairity.languages import chosen
 from pairity.progress import Progress
 from pairity.text.inputs import Resolved
-from pairity.text.sampling import Draw
 from pairity.text.options import GivenReading, TextReading
+from pairity.text.sampling import Draw
 from pairity.text.sources import resolve
 from pairity.training.checks import (
     check_dev,
@@ -79,7 +79,7 @@ def describe(counts: LanguageCounts) -> dict[str, Any]:
         "bytes": counts.bytes,
         "distinct_pretokens": counts.distinct,
         "pretokens": counts.total,
-    }
+    } | ({} if counts.pruned is None else {"pruned": asdict(counts.pruned)})
 
 
 LINE_BY_LINE = {"on_error": "stop", "dedup": None}
@@ -96,11 +96,13 @@ def read_train_and_dev(
     *,
     choose: Iterable[str] | None = None,
     draw: Draw | None = None,
+    counting: Mapping[str, Any] | None = None,
     **reading: Unpack[GivenReading],
 ) -> Texts:
     """Count train and dev (SOURCEs). `reading` says how text is read, in the words of `count`.
 
-    `choose` and `draw` say what of the train text is taken.
+    `choose` and `draw` say what of the train text is taken, `counting` how it is counted, since it may be large: memory,
+    min_count, checkpoint, resume.
     """
     by_column = reading.get("language_column") is not None
 
@@ -116,6 +118,7 @@ def read_train_and_dev(
             threads=threads,
             draw=draw if split == "train" else None,
             **(reading if split == "train" else {**reading, **LINE_BY_LINE}),
+            **((counting or {}) if split == "train" else {}),
         )
 
     train_sources = resolve(train, by_column=by_column)

@@ -57,6 +57,8 @@ def train(
     language_column: str | None = None,
     on_error: Literal["stop", "skip"] = "stop",
     dedup: Literal["lines"] | None = None,
+    memory: str | int | None = None,
+    min_count: int = 1,
     **roles: Unpack[GivenRoles],
 ) -> Tokenizer:
     """Learn a tokenizer of exactly `vocab_size` tokens (bytes, learned and special), or of `num_merges` merges.
@@ -72,7 +74,9 @@ def train(
     `progress`: None shows a bar on a terminal and writes a line every 30 seconds elsewhere, False shows nothing, a
     function hears of every stage.
     `checkpoint` names a file that keeps the merges so far; with `resume` a killed run goes on from it. It stays
-    when the run is done: remove it once the tokenizer is saved.
+    when the run is done: remove it once the tokenizer is saved. Counting that takes more than a minute is kept beside
+    it, in a folder of the same name with `.counting` at its end.
+    `memory` and `min_count` are for counting the train text, and mean what they mean for `count`.
     `continue_from` (a tokenizer, its place, or an object of `tokenizers` or `transformers`) keeps a tokenizer's tokens
     and ids and all that its files say, cuts text as it does, and learns further tokens: `add_tokens` of them, or as
     many as make `vocab_size`, or those of `num_merges` further merges. Here `pad_to` adds no tokens: it is what the
@@ -101,6 +105,12 @@ def train(
     check_checkpoint(checkpoint, resume)
     threads = thread_count(threads)
     with Progress(progress) as show:
+        counting = {
+            "memory": memory,
+            "min_count": min_count,
+            "checkpoint": None if checkpoint is None else counting_checkpoint(Path(checkpoint)),
+            "resume": resume,
+        }
         texts = read_train_and_dev(
             train,
             dev,
@@ -110,6 +120,7 @@ def train(
             threads,
             choose=choose,
             draw=draw,
+            counting=counting,
             text_column=text_column,
             errors=errors,
             language_column=language_column,
@@ -129,6 +140,7 @@ def train(
         apart=texts.set_apart,
     )
     record = record_of(settings, texts, trace, learned.exhausted)
+    record |= {"min_count": min_count} if min_count > 1 else {}
     for warning in record["warnings"][len(texts.warnings) :]:
         warnings.warn(warning, PairityWarning, stacklevel=2)
     made = tokenizer_of(settings, learned.steps, record, trace)
@@ -164,6 +176,11 @@ def learn_merges(
         keeper.hear(learned.steps, learned.exhausted)
         keeper.save_newest()
     return learned.after(settings.known) if settings.as_encoded else learned
+
+
+def counting_checkpoint(checkpoint: Path) -> Path:
+    """Where counting is kept, beside the merges."""
+    return checkpoint.with_name(f"{checkpoint.name}.counting")
 
 
 def keep(path: Path, settings: Settings, texts: Texts) -> Checkpoint:

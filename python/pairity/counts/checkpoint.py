@@ -1,0 +1,235 @@
+"""The checkpoint of a count: a folder with sorted runs, and a journal that says what text they are of.
+
+    {"format": 1, "settings": {...}, "digest": "60303a...",
+     "files": [{"language": "eng_Latn", "path": "en.jsonl.zst", "size": 812, "mtime_ns": 17, "ended": false,
+                "blocks": [0, 9120]}, ...],
+     "runs": [{"language": "eng_Latn", "name": "000000.run", "rows": 5120, "digest": 4711, "size": {...}}, ...]}
+
+A file that has ended is not read again. Of another, the blocks that were counted are passed over; a block is known by
+the number of its first text. What is in the folder and not in the journal is of no use, and goes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import struct
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from pairity.counts.runs import Run, Runs
+from pairity.counts.values import TextSize
+from pairity.errors import PairityError
+from pairity.files.digests import digest_of
+from pairity.files.pace import Pace
+from pairity.files.writing import write_file
+from pairity.text.blocks import Block
+from pairity.text.inputs import TextFile, TextInput
+from pairity.text.options import TextReading
+
+FORMAT = 1
+JOURNAL = "journal.json"
+
+SECONDS = 60.0
+"""What is counted goes to disk no more often than this. Spilling everything has its price: words are then merged."""
+
+
+@dataclass
+class FileState:
+    """How far a file is counted. `blocks`: the first texts of blocks; `known`: those from before, not met again yet."""
+
+    size: int
+    mtime_ns: int
+    ended: bool = False
+    blocks: set[int] = field(default_factory=set)
+    known: set[int] = field(default_factory=set)
+
+
+class Checkpoint:
+    """`settings`: all that says how text becomes counts. Only files can be found again, so `inputs` are files."""
+
+    def __init__(self, runs: Runs, settings: Mapping[str, Any], inputs: Sequence[TextInput]) -> None:
+        self.runs = runs
+        self._settings = json.loads(json.dumps(settings))
+        self._files = {
+            (part.language, str(file.path)): state_of(file) for part in inputs for file in part.files
+        }
+        self._pace = Pace(SECONDS)
+        self._given_up = False
+
+    @property
+    def journal(self) -> Path:
+        return self.runs.folder / JOURNAL
+
+    # What was counted
+
+    def is_counted(self, language: str, block: Block) -> bool:
+        """Whether a run before this one has counted the block."""
+        file = self._files[language, block.where]
+        known = block.first in file.known
+        file.known.discard(block.first)
+        return known
+
+    def add(self, language: str, block: Block) -> None:
+        self._files[language, block.where].blocks.add(block.first)
+
+    def end_file(self, language: str, file: TextFile) -> None:
+        state = self._files[language, str(file.path)]
+        if state.known:
+            raise PairityError(
+                f"{file.path} is not the file that was counted before: delete {self.runs.folder} to start over."
+            )
+        state.ended = True
+        state.blocks.clear()
+
+    def remaining(self, inputs: Sequence[TextInput]) -> list[TextInput]:
+        """What is still to be read."""
+        return [
+            replace(
+                part,
+                files=tuple(
+                    file for file in part.files if not self._files[part.language, str(file.path)].ended
+                ),
+            )
+            for part in inputs
+        ]
+
+    # On disk
+
+    def give_up(self) -> None:
+        """A line is so long that it comes in parts, which have no numbers: from here on, the count is done in one go."""
+        self._given_up = True
+        self.journal.unlink(missing_ok=True)
+
+    def is_due(self) -> bool:
+        return not self._given_up and self._pace.is_due()
+
+    def save(self) -> None:
+        """Write the journal; all that was counted is in the runs by now."""
+        if self._given_up:
+            return
+        begun = {place: state for place, state in self._files.items() if state.ended or state.blocks}
+        contents = {
+            "format": FORMAT,
+            "settings": self._settings,
+            "files": [
+                {
+                    "language": language,
+                    "path": path,
+                    "size": state.size,
+                    "mtime_ns": state.mtime_ns,
+                    "ended": state.ended,
+                    "blocks": sorted(state.blocks),
+                }
+                for (language, path), state in begun.items()
+            ],
+            "runs": [asdict(run) for run in self.runs],
+        }
+        with self._pace.saving():
+            write_file(self.journal, json.dumps(contents | {"digest": digest_of(contents)}))
+
+    def load(self) -> bool:
+        """Take up what a killed run has counted; False where there is nothing."""
+        folder = self.runs.folder
+        try:
+            contents = json.loads(self.journal.read_bytes())
+            if contents["format"] > FORMAT:
+                raise PairityError(
+                    f"{folder} has format {contents['format']}, and this pairity reads up to {FORMAT}: "
+                    "pip install -U pairity."
+                )
+            if contents["digest"] != digest_of(contents):
+                raise ValueError("it does not match its digest")
+            runs = [Run(**{**run, "size": TextSize(**run["size"])}) for run in contents["runs"]]
+            files = {(file["language"], file["path"]): file for file in contents["files"]}
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise PairityError(f"cannot read {self.journal}: {error.strerror or error}.") from error
+        except PairityError:
+            raise
+        except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
+            raise PairityError(
+                f"{self.journal} is damaged ({error}): delete {folder} to start over."
+            ) from error
+        if contents["settings"] != self._settings:
+            raise PairityError(
+                f"{folder} belongs to a run with other settings: give the same ones to resume it, or delete it to "
+                "start over."
+            )
+        for place, file in files.items():
+            self.take_up(place, file)
+        for run in runs:
+            check_end(folder / run.name, run)
+        self.runs.restore(runs)
+        remove_others(folder, {JOURNAL, *(run.name for run in runs)})
+        return True
+
+    def take_up(self, place: tuple[str, str], file: Mapping[str, Any]) -> None:
+        language, path = place
+        state = self._files.get(place)
+        if state is None:
+            raise PairityError(
+                f"{path} was counted for {language!r} before the run was stopped, and is not given now: give the same "
+                f"text to resume it, or delete {self.runs.folder} to start over."
+            )
+        if (state.size, state.mtime_ns) != (file["size"], file["mtime_ns"]):
+            raise PairityError(
+                f"{path} has changed since it was counted: delete {self.runs.folder} to start over."
+            )
+        state.ended = file["ended"]
+        state.blocks, state.known = set(file["blocks"]), set(file["blocks"])
+
+
+def can_resume(inputs: Sequence[TextInput], how: TextReading) -> bool:
+    """Whether all text can be found again: lines from Python and pipes can be read only once. What was passed over so
+    far is in no run, and blocks of several languages have no numbers of their own.
+    """
+    if how.language_column is not None or how.on_error != "stop" or how.dedup is not None:
+        return False
+    paths = [(part.language, str(file.path)) for part in inputs for file in part.files]
+    return (
+        all(part.lines is None and not any(file.once for file in part.files) for part in inputs)
+        and len(set(paths)) == len(paths)
+        and all(Path(path).exists() for _, path in paths)
+    )
+
+
+def state_of(file: TextFile) -> FileState:
+    found = file.path.stat()
+    return FileState(found.st_size, found.st_mtime_ns)
+
+
+def exists(folder: Path) -> bool:
+    """Whether there is something to go on from."""
+    return (folder / JOURNAL).exists()
+
+
+def remove(folder: Path) -> None:
+    """The journal first: without it the rest is nothing, should this be interrupted."""
+    with suppress(OSError):
+        (folder / JOURNAL).unlink(missing_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def check_end(path: Path, run: Run) -> None:
+    """Refuse a run that is not the one in the journal; its words are checked when they are read."""
+    try:
+        with path.open("rb") as file:
+            file.seek(-24, os.SEEK_END)
+            whole = struct.unpack("<QQQ", file.read()) == (0, run.rows, run.digest)
+    except OSError:
+        whole = False
+    if not whole:
+        raise PairityError(f"{path} is damaged or missing: delete {path.parent} to start over.")
+
+
+def remove_others(folder: Path, names: set[str]) -> None:
+    """What a killed run had not finished."""
+    for entry in folder.iterdir():
+        if entry.name not in names:
+            shutil.rmtree(entry, ignore_errors=True) if entry.is_dir() else entry.unlink()

@@ -1,0 +1,112 @@
+"""Merging counts files, however large: their rows become sorted runs, and those are merged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from pairity.counts import parquet
+from pairity.counts.counts import Counts, check_alike, drawn_together, order_of
+from pairity.counts.parquet import Header
+from pairity.counts.pruning import check_min_count, without_rare
+from pairity.counts.runs import MergedRuns, Runs, silence
+from pairity.counts.tables import measured, rows_by_language
+from pairity.counts.values import Chunk, Pruned, Rows, TextSize
+from pairity.errors import listed
+from pairity.text.reading import BytesListener
+
+ToSum = dict[str, list[tuple[TextSize, Pruned | None]]]
+"""Language -> the size of the text of each part, and what was pruned there."""
+
+
+def merge_files(
+    files: Sequence[Path],
+    folder: Path,
+    *,
+    min_count: int = 1,
+    heard: BytesListener = silence,
+) -> Counts:
+    """The sum of counts files, in the same order of languages whatever the order of the files.
+
+    Runs go into `folder`, which must last until the counts are saved. `heard(done, total, what)` gets bytes of files,
+    and then rows.
+    """
+    headers = [parquet.read_header(path, None, None) for path in files]
+    check_alike(headers, list(map(str, files)))
+    runs = Runs(folder)
+    parts: ToSum = {}
+    orders = []
+    sizes = [path.stat().st_size for path in files]
+    for number, (path, header) in enumerate(zip(files, headers, strict=True)):
+        heard(sum(sizes[:number]), sum(sizes), path.name)
+        orders.append(add_file(runs, parts, path, header))
+    check_min_count(min_count, headers[0].split)
+    languages = merged(runs, parts, order_of(orders), min_count=min_count, heard=heard)
+    drawn = drawn_together((header.sizes or {}, header.drawn) for header in headers)
+    return Counts(languages, headers[0].pretokenization, headers[0].split, drawn, notes=notes_on(parts))
+
+
+def add_file(runs: Runs, parts: ToSum, path: Path, header: Header) -> list[str]:
+    """Write the rows of a counts file as runs; returns its languages in their order."""
+    sizes: dict[str, list[TextSize]] = {}
+
+    def rows() -> Iterator[tuple[str, Chunk]]:
+        first = 0
+        for table in parquet.tables(path, header):
+            where = f"{path}, counted from row {first + 1}" if first else str(path)
+            for language, chunk in rows_by_language(table, where).items():
+                sizes.setdefault(language, [])
+                if header.sizes is None:
+                    sizes[language].append(measured(*chunk, None).size)
+                yield language, chunk
+            first += table.num_rows
+
+    for language, chunks in groupby(rows(), key=lambda row: row[0]):
+        runs.add(language, (chunk for _, chunk in chunks))
+    if header.sizes is not None:
+        parquet.check_languages(path, sizes, header.sizes)
+        sizes = {language: [size] for language, size in header.sizes.items()}
+    for language, some in sizes.items():
+        parts.setdefault(language, []).append((TextSize.sum(some), header.pruned.get(language)))
+    return list(sizes)
+
+
+def add_counts(runs: Runs, parts: ToSum, counts: Counts) -> None:
+    """The same for counts in memory."""
+    for language, one in counts.items():
+        runs.add(language, one.chunks())
+        parts.setdefault(language, []).append((one.size, one.pruned))
+
+
+def merged(
+    runs: Runs, parts: ToSum, order: Sequence[str], *, min_count: int, heard: BytesListener = silence
+) -> dict[str, Rows]:
+    listeners = runs.listeners(order, heard)
+    return {
+        language: without_rare(
+            language,
+            MergedRuns(
+                runs,
+                language,
+                TextSize.sum(size for size, _ in parts[language]),
+                listeners[language],
+                Pruned.sum(pruned for _, pruned in parts[language]),
+            ),
+            min_count,
+        )
+        for language in order
+    }
+
+
+def notes_on(parts: ToSum) -> list[str]:
+    """Pruning and merging give another result than merging and pruning."""
+    found = [
+        language for language, some in parts.items() if len(some) > 1 and any(pruned for _, pruned in some)
+    ]
+    if not found:
+        return []
+    return [
+        f"counts of {listed(found)} were pruned before they were merged, so words that are rare in each part are "
+        "missing: count without --min-count, and give it to merge"
+    ]

@@ -1,0 +1,74 @@
+"""Pruning: pre-tokens that occur too rarely are left out, when asked, and what that costs is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import pyarrow as pa
+
+from pairity.counts.values import Chunk, LanguageCounts, Pruned, Rows, Summary, in_memory
+from pairity.errors import PairityError
+
+
+def check_min_count(min_count: int, split: str) -> None:
+    if isinstance(min_count, bool) or not isinstance(min_count, int) or min_count < 1:
+        raise PairityError(f"min_count is {min_count!r}: give a whole number, at least 1.")
+    if min_count > 1 and split != "train":
+        raise PairityError(
+            f"min_count is {min_count}, but {split} text is what languages are compared on, and must be whole: "
+            "leave min_count (--min-count) out."
+        )
+
+
+class PrunedRows:
+    """The rows of one language (`values.Rows`) without those that occur less often than `min_count`."""
+
+    pruned: Pruned | None
+
+    def __init__(self, language: str, rows: Rows, min_count: int) -> None:
+        self.size, self.pruned = rows.size, rows.pruned
+        self._language, self._rows, self._min_count = language, rows, min_count
+
+    def chunks(self) -> Iterator[Chunk]:
+        distinct = occurrences = kept = 0
+        for pretokens, counts in self._rows.chunks():
+            often = counts >= self._min_count
+            distinct += int((~often).sum())
+            occurrences += int(counts[~often].sum())
+            kept += int(often.sum())
+            yield pretokens.filter(pa.array(often)), counts[often]
+        if not kept:
+            raise PairityError(
+                f"min_count is {self._min_count}, and no pre-token of {self._language!r} occurs that often: give a "
+                "smaller one, or more text."
+            )
+        self.pruned = Pruned.sum([self._rows.pruned, Pruned(self._min_count, distinct, occurrences)])
+
+
+def without_rare(language: str, rows: Rows, min_count: int) -> Rows:
+    if min_count == 1:
+        return rows
+    pruned = PrunedRows(language, rows, min_count)
+    return in_memory(pruned) if isinstance(rows, LanguageCounts) else pruned
+
+
+def pruning_notes(summary: Iterable[Summary]) -> list[str]:
+    """What a user should hear: ["min_count 5 left out 1.9 % of all pre-tokens and 71.3 % of the distinct ones ..."]"""
+    rows = [row for row in summary if row.pruned is not None]
+    if not rows:
+        return []
+    shares = {row.language: share(row.pruned.occurrences, row.total) for row in rows if row.pruned}
+    worst = max(shares, key=shares.__getitem__)
+    dropped = Pruned.sum(row.pruned for row in rows)
+    assert dropped is not None
+    of_all = share(dropped.occurrences, sum(row.total for row in rows))
+    distinct = share(dropped.distinct, sum(row.distinct for row in rows))
+    most = f", most of {worst} ({shares[worst]:.1%})" if len(rows) > 1 else f" of {worst}"
+    return [
+        f"min_count {dropped.min_count} left out {of_all:.1%} of all pre-tokens{most}, and {distinct:.1%} of the "
+        "distinct ones"
+    ]
+
+
+def share(left_out: int, kept: int) -> float:
+    return left_out / max(left_out + kept, 1)

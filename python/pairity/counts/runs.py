@@ -1,0 +1,171 @@
+"""Sorted runs: counts on disk, each a file with some words of one language in order, merged when they are read."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import pyarrow as pa
+
+from pairity import _core
+from pairity.counts.values import Array, Chunk, Pruned, TextSize, refuse_sum, text_buffers
+from pairity.errors import PairityError
+from pairity.files.writing import write_file
+from pairity.text.reading import BytesListener
+
+FAN_IN = 64
+"""Runs that are merged at a time: as many files are open, with a block of each in memory."""
+
+CHUNK_ROWS = 1 << 16
+CHUNK_BYTES = 1 << 22
+
+
+def silence(*heard: object) -> None:
+    """For those who do not listen."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One file: how many words it has, a digest of them, and the size of the text that they were counted in."""
+
+    language: str
+    name: str
+    rows: int
+    digest: int
+    size: TextSize = field(default_factory=TextSize)
+
+
+class Runs:
+    """The runs of all languages, in one folder; several threads may add some at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._runs: list[Run] = []
+        self._numbers = itertools.count()
+
+    def __iter__(self) -> Iterator[Run]:
+        return iter(list(self._runs))
+
+    def of(self, language: str) -> list[Run]:
+        return [run for run in self if run.language == language]
+
+    def restore(self, runs: Sequence[Run]) -> None:
+        """Take up runs that lie in the folder already."""
+        self._runs = list(runs)
+        self._numbers = itertools.count(1 + max((int(Path(run.name).stem) for run in runs), default=-1))
+
+    def spill(self, language: str, counter: _core.Counter) -> None:
+        """Write down what a counter holds."""
+
+        def fill(file: BinaryIO, name: str) -> Run:
+            rows, digest, totals = counter.spill(file.name)
+            return Run(language, name, rows, digest, TextSize(**totals))
+
+        self._runs.append(self.write(fill))
+
+    def add(self, language: str, chunks: Iterable[Chunk], size: TextSize | None = None) -> None:
+        """Write down rows that come from elsewhere."""
+        made = self.rows_written(language, chunks)
+        self._runs += [
+            replace(run, size=size) if size and not number else run for number, run in enumerate(made)
+        ]
+
+    def rows_written(self, language: str, chunks: Iterable[Chunk]) -> list[Run]:
+        """Chunks as runs: one, or several where the order of the words begins anew."""
+        rest = (chunk for chunk in chunks if len(chunk[1]))
+        chunk = next(rest, None)
+
+        def fill(file: BinaryIO, name: str) -> Run:
+            nonlocal chunk
+            writer, last = _core.RunWriter(file.name), b""
+            while chunk is not None and chunk[0][0].as_py() > last:
+                pretokens, counts = chunk
+                writer.add(*text_buffers(pretokens), counts.astype("<u8").tobytes())
+                last, chunk = pretokens[-1].as_py(), next(rest, None)
+            return Run(language, name, *writer.finish())
+
+        made = []
+        while chunk is not None:
+            made.append(self.write(fill))
+        return made
+
+    def write(self, fill: Callable[[BinaryIO, str], Run]) -> Run:
+        name = f"{next(self._numbers):06}.run"
+        made: list[Run] = []
+        write_file(self.folder / name, lambda file: made.append(fill(file, name)))
+        return made[0]
+
+    def listeners(self, languages: Sequence[str], heard: BytesListener) -> dict[str, Callable[[int], None]]:
+        """For `merged` of each language in turn: `heard` gets the rows of all of them, done and in all."""
+        rows = Counter[str]()
+        for run in self:
+            rows[run.language] += run.rows
+        before = dict(
+            zip(languages, accumulate((rows[language] for language in languages), initial=0), strict=False)
+        )
+
+        def listener(language: str) -> Callable[[int], None]:
+            return lambda done: heard(before[language] + done, rows.total(), f"merging {language}")
+
+        return {language: listener(language) for language in languages}
+
+    def merged(self, language: str, heard: Callable[[int], None] = silence) -> Iterator[Chunk]:
+        """All words of a language in order, each once; `heard` gets how many rows of runs are read.
+
+        Of too many runs, the shortest are merged first. They stay where they are, so that a killed merge can begin
+        again.
+        """
+        runs = self.of(language)
+        while len(runs) > FAN_IN:
+            runs.sort(key=lambda run: run.rows)
+            runs = runs[FAN_IN:] + self.rows_written(language, self.chunks(runs[:FAN_IN]))
+        yield from self.chunks(runs, heard)
+
+    def chunks(self, runs: Sequence[Run], heard: Callable[[int], None] = silence) -> Iterator[Chunk]:
+        if not runs:
+            return
+        try:
+            merge = _core.RunMerge([str(self.folder / run.name) for run in runs])
+            while True:
+                (data, offsets, counts), rows = merge.next(CHUNK_ROWS, CHUNK_BYTES)
+                if not counts:
+                    return
+                heard(rows)
+                yield chunk_of(data, offsets, counts)
+        except OverflowError:
+            refuse_sum(runs[0].language)
+        except (ValueError, OSError) as error:
+            raise PairityError(f"{error}. Delete {self.folder} and count again.") from error
+
+
+def chunk_of(data: bytes, offsets: bytes, counts: bytes) -> Chunk:
+    """Columns of the core as those of Arrow and NumPy."""
+    numbers: Array = np.frombuffer(counts, "<u8")
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.large_binary(), len(numbers), buffers), numbers
+
+
+class MergedRuns:
+    """The counts of one language that are still to be merged (`values.Rows`)."""
+
+    pruned: Pruned | None
+
+    def __init__(
+        self,
+        runs: Runs,
+        language: str,
+        size: TextSize,
+        heard: Callable[[int], None] = silence,
+        pruned: Pruned | None = None,
+    ) -> None:
+        self.size, self.pruned = size, pruned
+        self._runs, self._language, self._heard = runs, language, heard
+
+    def chunks(self) -> Iterator[Chunk]:
+        return self._runs.merged(self._language, self._heard)

@@ -1,0 +1,94 @@
+"""Where a count may put what it counts: how much into memory, and into which folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from pairity.counts.checkpoint import Checkpoint, can_resume, remove
+from pairity.counts.runs import Runs
+from pairity.errors import PairityError
+from pairity.sizes import parse_size, show_size
+from pairity.text import blocks
+from pairity.text.inputs import TextInput
+from pairity.text.options import TextReading
+
+BLOCKS = 4
+"""What a thread holds beside its counters, in blocks of text: one as it is read, and what becomes of it."""
+LEAST = 12
+"""The least memory for a thread, in blocks: with less, every block would go to disk by itself."""
+
+
+@dataclass(frozen=True)
+class Storage:
+    """`limit`: bytes for counters. `folder`: a checkpoint. Without both, all stays in memory."""
+
+    threads: int
+    limit: int | None = None
+    folder: Path | None = None
+    resume: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        memory: str | int | None,
+        checkpoint: str | os.PathLike[str] | None,
+        resume: bool,
+        threads: int,
+    ) -> Storage:
+        """From what a user gave."""
+        if resume and checkpoint is None:
+            raise PairityError("resume needs a checkpoint: name the folder that the killed run kept.")
+        folder = None if checkpoint is None else Path(checkpoint)
+        if memory is None:
+            return cls(threads, None, folder, resume)
+        try:
+            size = parse_size(memory)
+        except PairityError as error:
+            raise PairityError(f"memory is {error}") from None
+        least = LEAST * threads * blocks.BLOCK_BYTES
+        if size < least:
+            fewer = "" if threads == 1 else ", or fewer threads"
+            raise PairityError(
+                f"memory is {show_size(size)}, but {threads} threads need {show_size(least)} to hold blocks of text "
+                f"and count them: give more{fewer}."
+            )
+        return cls(threads, size - BLOCKS * threads * blocks.BLOCK_BYTES, folder, resume)
+
+    def open(
+        self, inputs: Sequence[TextInput], settings: Mapping[str, Any], how: TextReading
+    ) -> tuple[Runs | None, Checkpoint | None]:
+        """The place for runs, if they may be needed, and a checkpoint, if the text can be found again."""
+        if self.folder is None:
+            return (None if self.limit is None else temporary_runs()), None
+        runs = Runs(self.folder)
+        if not can_resume(inputs, how):
+            remove(self.folder)
+            return runs, None
+        # Another version may cut files into other blocks.
+        versions = {
+            "pairity": version("pairity"),
+            "pyarrow": pa.__version__,
+            "block_bytes": blocks.BLOCK_BYTES,
+        }
+        checkpoint = Checkpoint(runs, {**settings, **versions}, inputs)
+        if not (self.resume and checkpoint.load()):
+            remove(self.folder)
+        return runs, checkpoint
+
+
+def temporary_runs() -> Runs:
+    """In the system's folder for such things, for as long as something needs them."""
+    folder = Path(tempfile.mkdtemp(prefix="pairity-"))
+    runs = Runs(folder)
+    weakref.finalize(runs, shutil.rmtree, folder, ignore_errors=True)
+    return runs

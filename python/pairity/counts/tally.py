@@ -1,0 +1,258 @@
+"""The tally of a count: what its threads have counted so far, in memory and on disk.
+
+A thread takes an idle counter of the language or makes one, so a language has no more of them than it had threads at
+once. Sums and sorted output make the result the same whoever counted what. When counters would take more memory than
+they may, or a checkpoint is due, all threads wait at the ends of their blocks, every counter becomes a sorted run on
+disk, and the next blocks begin with empty ones.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import NamedTuple
+
+from pairity import _core
+from pairity.counts.checkpoint import Checkpoint
+from pairity.counts.runs import MergedRuns, Runs, chunk_of
+from pairity.counts.values import LanguageCounts, Rows, TextSize, language_counts
+from pairity.errors import PairityError, PairityWarning
+from pairity.text.blocks import Block, not_utf8
+from pairity.text.cleaning import Passed
+from pairity.text.columns import text_buffers
+from pairity.text.inputs import TextFile
+
+
+class Held(NamedTuple):
+    """A counter, and the memory that is set aside for it."""
+
+    counter: _core.Counter
+    memory: int
+
+
+class Tally:
+    """`limit`: bytes for all counters together. `runs`: where they go; without it, all stays in memory."""
+
+    def __init__(
+        self,
+        new_counter: Callable[[], _core.Counter],
+        *,
+        limit: int | None = None,
+        runs: Runs | None = None,
+        checkpoint: Checkpoint | None = None,
+        threads: int = 1,
+        words_counted: bool = False,
+    ) -> None:
+        self._words_counted = words_counted
+        self._new_counter = new_counter
+        self._limit = limit
+        self._runs = runs
+        self._checkpoint = checkpoint
+        self._threads = threads
+        self._idle: dict[str, list[Held]] = {}
+        self._sorted: dict[str, LanguageCounts] = {}
+        """Languages that have ended, as long as they are in memory."""
+        self._memory = 0
+        self._turn = threading.Condition()
+        """Held for every change of what stands above and below."""
+        self._at_work = 0
+        self._closed = False
+
+    def feed(self, language: str, block: Block) -> None:
+        """Count a block of text."""
+        if self._checkpoint and self._checkpoint.is_counted(language, block):
+            return
+        held = self.take(language, size_of(block))
+        try:
+            count_block(held.counter, block)
+        except BaseException:
+            with self._turn:
+                self.leave(-held.memory)
+            raise
+        with self._turn:
+            memory = held.counter.memory(0)
+            self._idle[language].append(Held(held.counter, memory))
+            self.leave(memory - held.memory)
+            if self._checkpoint and block.part:
+                self._checkpoint.give_up()
+            elif self._checkpoint:
+                self._checkpoint.add(language, block)
+                if self._checkpoint.is_due():
+                    self.keep()
+
+    def end_file(self, language: str, file: TextFile) -> None:
+        """All blocks of a file were fed."""
+        if self._checkpoint:
+            with self._turn:
+                self._checkpoint.end_file(language, file)
+
+    def end(self, language: str) -> None:
+        """All text of a language was fed. Its words are sorted now, while other threads still count."""
+        with self._turn:
+            self.wait_until(lambda: not self._closed)
+            self._at_work += 1
+            held = self._idle.pop(language, [])
+            memory = sum(one.memory for one in held)
+            in_memory = self.has_room(memory) and not (self._runs and self._runs.of(language))
+            self._memory += memory if in_memory else 0  # adding them up takes as much again
+        try:
+            counters = [one.counter for one in held]
+            if in_memory:
+                counts = self._sorted[language] = self.finished(counters or [self._new_counter()])
+                memory = 2 * memory - bytes_of(counts)
+            else:
+                for counter in counters:
+                    self.runs.spill(language, counter)
+        finally:
+            with self._turn:
+                self.leave(-memory)
+
+    def close(self) -> None:
+        """All text was fed. If some of it is in runs, then all goes there: a kill from now on costs no reading."""
+        with self._turn:
+            if self._checkpoint and list(self.runs):
+                self.keep()
+
+    @property
+    def languages(self) -> set[str]:
+        """Those that have ended."""
+        return {*self._sorted, *(run.language for run in self._runs or ())}
+
+    def rows(self, language: str, passed: Passed, heard: Callable[[int], None]) -> Rows:
+        """What was counted in all, and what was not; `heard` gets how many rows of runs have been merged."""
+        if language in self._sorted:
+            counts = self._sorted[language]
+            return language_counts(
+                counts.pretokens, counts.counts, with_passed(counts.size, passed, language)
+            )
+        size = with_passed(TextSize.sum(run.size for run in self.runs.of(language)), passed, language)
+        return MergedRuns(self.runs, language, self.known(size), heard)
+
+    def finished(self, counters: list[_core.Counter]) -> LanguageCounts:
+        for other in counters[1:]:
+            counters[0].merge(other)
+        data, offsets, counts, totals = counters[0].finish()
+        return language_counts(*chunk_of(data, offsets, counts), self.known(TextSize(**totals)))
+
+    def known(self, size: TextSize) -> TextSize:
+        return size if self._words_counted else replace(size, words=None)
+
+    @property
+    def runs(self) -> Runs:
+        if self._runs is None:
+            raise RuntimeError("there is no place for runs")
+        return self._runs
+
+    # Memory: all that follows is called with `_turn` held
+
+    def take(self, language: str, more: int) -> Held:
+        """A counter for so many more bytes of text, with memory set aside."""
+        with self._turn:
+            while True:
+                self.wait_until(lambda: not self._closed)
+                idle = self._idle.setdefault(language, [])
+                counter, before = idle[-1] if idle else Held(self._new_counter(), 0)
+                memory = counter.memory(more)
+                if self.has_room(memory - before) or not self._memory:
+                    if idle:
+                        idle.pop()
+                    self._at_work += 1
+                    self._memory += memory - before
+                    return Held(counter, memory)
+                self.spill_all()
+
+    def leave(self, memory: int) -> None:
+        """The end of some work, which changed how much memory is held."""
+        self._memory += memory
+        self._at_work -= 1
+        self._turn.notify_all()
+
+    def has_room(self, memory: int) -> bool:
+        return self._limit is None or self._memory + memory <= self._limit
+
+    def wait_until(self, so: Callable[[], bool]) -> None:
+        while not so():
+            self._turn.wait()
+
+    def keep(self) -> None:
+        """A checkpoint. A disk that is full now is no reason to end a run that has memory enough."""
+        try:
+            self.spill_all()
+        except PairityError as error:
+            warnings.warn(f"the checkpoint is not up to date: {error}", PairityWarning, stacklevel=2)
+
+    def spill_all(self) -> None:
+        """All that is in memory goes to disk, and the checkpoint says so."""
+        self._closed = True
+        try:
+            self.wait_until(lambda: not self._at_work)
+            self.spill()
+        finally:
+            self._closed = False
+            self._turn.notify_all()
+
+    def spill(self) -> None:
+        """What is written is taken out of memory, also where something else cannot be written."""
+        places = [(language, those, held) for language, those in self._idle.items() for held in list(those)]
+
+        def write(place: tuple[str, list[Held], Held]) -> PairityError | None:
+            language, those, held = place
+            try:
+                self.runs.spill(language, held.counter)
+            except PairityError as error:
+                return error
+            those.remove(held)
+            return None
+
+        def write_sorted(language: str) -> PairityError | None:
+            counts = self._sorted[language]
+            try:
+                self.runs.add(language, counts.chunks(), counts.size)
+            except PairityError as error:
+                return error
+            del self._sorted[language]
+            return None
+
+        with ThreadPoolExecutor(self._threads) as crew:
+            failures = [*crew.map(write, places), *crew.map(write_sorted, list(self._sorted))]
+        self._memory = sum(held.memory for those in self._idle.values() for held in those)
+        self._memory += sum(map(bytes_of, self._sorted.values()))
+        for failure in filter(None, failures):
+            raise failure
+        if self._checkpoint:
+            self._checkpoint.save()
+
+
+def with_passed(size: TextSize, passed: Passed, language: str) -> TextSize:
+    """With what was passed over, and without the lines that cuts in long lines look like."""
+    return replace(
+        size,
+        lines=(size.lines or 0) - passed.cuts.get(language, 0),
+        skipped=passed.skipped.get(language, 0),
+        duplicates=passed.duplicates.get(language, 0),
+    )
+
+
+def size_of(block: Block) -> int:
+    return len(block.lines) if block.lines is not None else int(block.texts.nbytes)
+
+
+def bytes_of(counts: LanguageCounts) -> int:
+    return int(counts.pretokens.nbytes + counts.counts.nbytes)
+
+
+def count_block(counter: _core.Counter, block: Block) -> None:
+    try:
+        if block.lines is not None:
+            counter.add_lines(block.lines)
+        else:
+            times = None if block.times is None else block.times.buffers()[1]
+            counter.add_texts(*text_buffers(block.texts), times)
+    except _core.NotUtf8Error as error:
+        column = None if block.part else error.column
+        raise PairityError(not_utf8(block.place(error.line), column)) from None
+    except ValueError as error:
+        raise PairityError(f"{block.where}: {error}") from error
