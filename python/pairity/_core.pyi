@@ -99,8 +99,8 @@ class RunMerge:
 def places_of_texts(
     key: bytes, data: Buffer, offsets: Buffer, *, words: bool = False
 ) -> tuple[bytes, bytes, bytes]:
-    """Of every text ``data[offsets[i]:offsets[i + 1]]`` (int64 offsets) a hash of the key and the text, its bytes, and if
-    asked for its words; uint64 each."""
+    """Of every text ``data[offsets[i]:offsets[i + 1]]`` (int64 offsets) a hash of the key and the text, its bytes, and
+    if asked for its words; uint64 each."""
 
 def script_of(text: str) -> tuple[str, float] | None:
     """The ISO 15924 code of the script of most characters, and their share; None if no character has one."""

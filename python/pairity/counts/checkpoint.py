@@ -101,7 +101,7 @@ class Checkpoint:
     # On disk
 
     def give_up(self) -> None:
-        """A line is so long that it comes in parts, which have no numbers: from here on, the count is done in one go."""
+        """A line is so long that it comes in parts, which have no numbers: the count is done in one go from here on."""
         self._given_up = True
         self.journal.unlink(missing_ok=True)
 
@@ -200,7 +200,7 @@ def can_resume(inputs: Sequence[TextInput], how: TextReading) -> bool:
 
 
 def state_of(file: TextFile) -> FileState:
-    found = file.path.stat()
+    found = Path(str(file.path)).stat()
     return FileState(found.st_size, found.st_mtime_ns)
 
 

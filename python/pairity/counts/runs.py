@@ -14,9 +14,10 @@ import numpy as np
 import pyarrow as pa
 
 from pairity import _core
-from pairity.counts.values import Array, Chunk, Pruned, TextSize, refuse_sum, text_buffers
+from pairity.counts.values import Array, Chunk, Pruned, TextSize, refuse_sum
 from pairity.errors import PairityError
 from pairity.files.writing import write_file
+from pairity.text.columns import text_buffers
 from pairity.text.reading import BytesListener
 
 FAN_IN = 64

@@ -24,12 +24,14 @@ from typing import Any, Literal
 from pairity.errors import PairityError
 from pairity.files.writing import new_folder
 from pairity.labelling.identifying import labeller
-from pairity.text.blocks import Block, file_blocks, parse
-from pairity.text.columns import check_errors
+from pairity.text.blocks import Block
+from pairity.text.finding import files_at
 from pairity.text.inputs import TextFile
 from pairity.text.kinds import is_counts_file
+from pairity.text.options import TextReading
 from pairity.text.reading import BytesListener, decode
-from pairity.text.sources import as_sequence, files_at
+from pairity.text.records import file_blocks, parse
+from pairity.text.sources import as_sequence
 from pairity.threads import thread_count
 
 ABOUT = "_labels.json"
@@ -67,21 +69,21 @@ def label(
     went where, the most first.
     """
     look = labeller(identifier, confidence, unsure)
-    check_errors(errors)
+    how = TextReading(text_column=text_column, errors=errors)
     files = files_of(sources)
     check_new(Path(output))
     total = sum(file.size for file in files)
 
     def group(file: TextFile, block: Block) -> Grouped:
         found: Grouped = {}
-        for text in decode(parse(block, file, text_column), errors):
+        for text in decode(parse(block, file, "", how, stop), how):
             found.setdefault(look(text).language, []).append(text)
         return found
 
     def blocks() -> Iterator[tuple[int, Callable[[], Grouped]]]:
         before = 0
         for file in files:
-            for done, block in file_blocks(file, text_column):
+            for done, block in file_blocks(file, "", how, stop):
                 yield before + done, partial(group, file, block)
             before += file.size
 
@@ -107,16 +109,21 @@ def label(
 
 def files_of(sources: Any) -> list[TextFile]:
     files = [file for one in as_sequence(sources) for file in files_at(Path(one).expanduser(), str(one), [])]
-    seen: set[Path] = set()
+    seen: set[str] = set()
     for file in files:
-        if file.kind == "parquet" and is_counts_file(file.path):
+        if is_counts_file(file):
             raise PairityError(f"{file.path} holds counts, and here text is needed: give the text files.")
-        if file.path in seen:
+        if str(file.path) in seen:
             raise PairityError(f"{file.path} is given twice: name it once.")
-        seen.add(file.path)
+        seen.add(str(file.path))
     if not files:
         raise PairityError("no SOURCE given: name a file, a folder of files or a pattern.")
     return files
+
+
+def stop(error: PairityError, block: Block, index: int) -> None:
+    """What is broken has no language."""
+    raise error
 
 
 def check_new(path: Path) -> None:
