@@ -101,8 +101,8 @@ def read_train_and_dev(
 ) -> Texts:
     """Count train and dev (SOURCEs). `reading` says how text is read, in the words of `count`.
 
-    `choose` and `draw` say what of the train text is taken, `counting` how it is counted, since it may be large: memory,
-    min_count, checkpoint, resume.
+    `choose` and `draw` say what of the train text is taken, `counting` how it is counted, since it may be large:
+    memory, min_count, checkpoint, resume.
     """
     by_column = reading.get("language_column") is not None
 
