@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from pairity.errors import PairityError
+from pairity.errors import PairityError, quoted
 from pairity.files.digests import digest, digest_of
 from pairity.files.locks import locked
 from pairity.files.writing import fill, flush_folder, staging
@@ -138,6 +138,8 @@ def write_documents(
     """Shuffle the documents into a folder, unless it holds these already."""
     choice = choice or Choice()
     found = resolve(sources, languages)
+    if missing := set(languages or ()) - {part.language for part in texts_of(found)}:
+        raise PairityError(f"no text for {quoted(sorted(missing))}: give it, or leave these languages out.")
     settings = {**choice.describe(), "text": described(found)}
     lines: dict[str, list[str]] = {}
     if parallel is not None:
