@@ -70,7 +70,8 @@ def page() -> str:
     found = all_commands()
     lines = {name: inspect.cleandoc(command.help or "").split("\n\n")[0] for name, command in found.items()}
     listing = "\n".join(
-        f"- [`{name}`](#pairity-{name.replace(' ', '-')}): {COMMANDS.get(name, ('', lines[name]))[1]}" for name in found
+        f"- [`{name}`](#pairity-{name.replace(' ', '-')}): {COMMANDS.get(name, ('', lines[name]))[1]}"
+        for name in found
     )
     commands = [section(name, command) for name, command in found.items()]
     return "\n".join([INTRODUCTION, listing + "\n", *commands])

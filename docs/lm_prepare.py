@@ -9,6 +9,7 @@ Then: docs/lm_run.py.
 """
 
 import argparse
+import bz2
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -60,7 +61,9 @@ def prepare(
     documents = write_documents(
         str(train), output / "text", parallel=str(test), languages=list(languages), choice=choice
     )
-    missing = {name: method for name, method in methods.items() if not (output / "tokenizers" / name).exists()}
+    missing = {
+        name: method for name, method in methods.items() if not (output / "tokenizers" / name).exists()
+    }
     counts = pairity.count(train_text(documents)) if missing else None
     for name, method in missing.items():
         made = pairity.train(
@@ -78,20 +81,24 @@ def prepare(
         packs[name] = write_pack(documents, output / name, packed).manifest
         (carry / name).mkdir(parents=True, exist_ok=True)
         for file, contents in packed.files.items():
-            (carry / name / file).write_bytes(contents)
+            (carry / name / f"{file}.bz2").write_bytes(bz2.compress(contents))
     (carry / "packs.json").write_text(json.dumps(packs), encoding="utf-8")
     lm_carry.carry(documents, carry)
     return carry
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--train", type=Path, default=DATA / "train")
     parser.add_argument("--dev", type=Path, default=DATA / "flores200" / "dev")
     parser.add_argument("--test", type=Path, default=DATA / "flores200" / "devtest")
     parser.add_argument("--vocab-size", type=int, default=32_000)
     parser.add_argument("--sample", type=float, default=0.9, help="the share of the lines of each language")
-    parser.add_argument("--held-out", type=int, default=500, help="documents of each language that are kept apart")
+    parser.add_argument(
+        "--held-out", type=int, default=500, help="documents of each language that are kept apart"
+    )
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "lm-run")
     options = vars(parser.parse_args())
     draw = Draw(sample=options.pop("sample"), seed=1)

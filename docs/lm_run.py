@@ -1,4 +1,4 @@
-"""Train and score the language models of the study, where the GPU is: needs torch, numpy and tokenizers, and no network.
+"""Train and score the language models of the study, where the GPU is: needs torch, numpy and tokenizers alone.
 
     python docs/lm_prepare.py                        makes lm-run/carry
     python docs/lm_run.py --seconds 560 -o out/      there: as many models as fit into the time
@@ -15,7 +15,9 @@ import os
 import platform
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +29,10 @@ sys.path.insert(0, str(ROOT / "python"))
 
 import lm_carry  # noqa: E402
 from pairity.lm.pack import Pack, PackedTexts  # noqa: E402
-from pairity.lm.packing import Packed, digest_of_ids, read_documents, write_pack  # noqa: E402
+from pairity.lm.packing import digest_of_ids, read_documents  # noqa: E402
 from pairity.lm.recipe import Recipe  # noqa: E402
 from pairity.lm.scoring import score  # noqa: E402
 from pairity.lm.training import Engine, train  # noqa: E402
-
 
 TEXTS = ("parallel", "held-out")
 
@@ -46,34 +47,19 @@ class Planned:
     recipe: Recipe
 
 
-def opened(folder: Path, about: dict[str, Any]) -> Packed:
-    """A tokenizer of `tokenizers` that packs; `about` is what the pack made before says of it."""
-    import tokenizers
-
-    tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
-    tokenizer.encode_special_tokens = True
-
-    def encode(texts: list[bytes]) -> tuple[Any, Any]:
-        rows = [
-            np.array(one.ids, np.uint32)
-            for one in tokenizer.encode_batch_fast([text.decode() for text in texts], add_special_tokens=False)
-        ]
-        return np.concatenate(rows), np.cumsum([0, *map(len, rows)])
-
-    return Packed(**about, encode=encode, files={file.name: file.read_bytes() for file in folder.iterdir()})
-
-
 def packed(carry: Path, work: Path) -> dict[str, Pack]:
-    """Packs made here, with the ids that pairity made where the text was packed first."""
-    expected = json.loads((carry / "packs.json").read_text(encoding="utf-8"))
+    """Packs made here, each in a process of its own."""
+    names = list(json.loads((carry / "packs.json").read_text(encoding="utf-8")))
     documents = lm_carry.unpack(carry, work / "text")
+    say("text unpacked")
     packs = {}
-    for name, manifest in expected.items():
-        began = time.perf_counter()
-        packs[name] = write_pack(documents, work / name, opened(carry / name, manifest["tokenizer"]))
-        for kind in ("shards", "texts", "languages"):
-            assert packs[name].manifest[kind] == manifest[kind], f"{name}: other ids than where the text was packed"
-        say(f"{name}: {packs[name].tokens:,} tokens in {time.perf_counter() - began:.0f} s, the same ids as before")
+    with ProcessPoolExecutor(len(names), mp_context=get_context("spawn")) as crew:
+        made = crew.map(
+            lm_carry.packed, [documents] * len(names), [carry] * len(names), [work] * len(names), names
+        )
+        for name, (folder, same) in zip(names, made, strict=True):
+            packs[name] = Pack(folder)
+            say(f"{name}: {packs[name].tokens:,} tokens, {'the same' if same else 'OTHER'} ids as before")
     return packs
 
 
@@ -143,7 +129,9 @@ BEGAN = time.monotonic()
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--carry", type=Path, default=ROOT / "lm-run" / "carry")
     parser.add_argument("--work", type=Path, default=Path("/tmp/lm-work"))
     parser.add_argument("-o", "--output", type=Path, default=Path(os.environ.get("OUT", "lm-out")))
@@ -162,7 +150,9 @@ def main(arguments: list[str] | None = None) -> None:
     options.output.mkdir(parents=True, exist_ok=True)
     packs = packed(options.carry, options.work)
     runs = plan(packs, options)
-    engine = Engine.start(runs[0].recipe.shape(next(iter(packs.values())).tokenizer["vocab_size"]), runs[0].recipe)
+    engine = Engine.start(
+        runs[0].recipe.shape(next(iter(packs.values())).tokenizer["vocab_size"]), runs[0].recipe
+    )
     about = {
         "machine": machine(engine),
         "documents": read_documents(options.work / "text")["digest"],
@@ -170,7 +160,9 @@ def main(arguments: list[str] | None = None) -> None:
         "bytes": {text: sizes_of(next(iter(packs.values())), text) for text in TEXTS},
         "tokenizers": {name: seen(pack) for name, pack in packs.items()},
     }
-    say(f"{engine.model.shape.parameters:,} parameters on {about['machine']['device']}; {len(runs)} runs in all")
+    say(
+        f"{engine.model.shape.parameters:,} parameters on {about['machine']['device']}; {len(runs)} runs in all"
+    )
     done: list[dict[str, Any]] = []
     longest = 0.0
     for number, one in enumerate(runs):
@@ -182,10 +174,9 @@ def main(arguments: list[str] | None = None) -> None:
         began = time.monotonic()
         pack = packs[one.tokenizer]
         _, run = train(pack, one.recipe, engine=engine)
-        trained = time.monotonic() - began
         bits = {text: bits_of(pack, engine, text) for text in TEXTS}
         took = time.monotonic() - began
-        longest = max(longest if done else 0.0, took if done else trained)
+        longest = 1.1 * took
         speed = run.speed(engine)
         done.append(
             {

@@ -59,7 +59,9 @@ class Study:
         """The baseline needs the fewest tokens, so that its runs on equal bytes are those on equal compute too."""
         fewest = min(self.about["tokenizers"], key=lambda name: self.about["tokenizers"][name]["tokens"])
         chosen = [
-            run for run in self.runs if run["equal"] == equal or (equal == "compute" and run["tokenizer"] == fewest)
+            run
+            for run in self.runs
+            if run["equal"] == equal or (equal == "compute" and run["tokenizer"] == fewest)
         ]
         return Comparison([scored(run, self.about, text) for run in chosen], unit=unit, resamples=resamples)
 
@@ -140,7 +142,7 @@ def differences(study: Study) -> dict[str, Any]:
             "Gini",
         ),
         "rows": rows,
-        "note": "Smallest visible: the difference in the mean that so many lines and seeds find four times out of five.",
+        "note": "Smallest visible: the difference in the mean that so many lines and seeds find 4 times out of 5.",
     }
 
 
@@ -202,7 +204,7 @@ def who_gains(study: Study) -> dict[str, Any]:
             "with its train text",
         ),
         "rows": rows,
-        "note": "Equal bytes. Languages are counted where the 95% interval over lines leaves out 0. How often its tokens "
+        "note": "Equal bytes. Languages are counted where the 95% interval over lines leaves out 0. How often tokens "
         "were seen: the lower quartile over the tokens of its test lines of their number in the train text.",
     }
 
@@ -278,7 +280,9 @@ def read(files: Sequence[Path]) -> tuple[dict[str, Any], list[Run]]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("files", type=Path, nargs="+", help="what docs/lm_run.py wrote")
     parser.add_argument("--resamples", type=int, default=1000)
     parser.add_argument("-o", "--output", type=Path, default=RESULTS)

@@ -24,7 +24,9 @@ def tokenizers() -> dict[str, pairity.Tokenizer]:
 
 
 @pytest.fixture(scope="session")
-def packs(tokenizers: dict[str, pairity.Tokenizer], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pack]:
+def packs(
+    tokenizers: dict[str, pairity.Tokenizer], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Pack]:
     """Of three languages, with a few documents held out."""
     return pack(
         str(sample.FOLDER / "dev"),

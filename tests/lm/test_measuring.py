@@ -59,7 +59,10 @@ def test_bad_recipes_are_refused(wrong):
 
 def scored(tokenizer: str, seed: int, add: float = 0.0, text: str = "parallel") -> Scored:
     random = np.random.default_rng(4)
-    size = {"eng_Latn": random.integers(50, 90, 40).astype(float), "tam_Taml": random.integers(200, 300, 40) * 1.0}
+    size = {
+        "eng_Latn": random.integers(50, 90, 40).astype(float),
+        "tam_Taml": random.integers(200, 300, 40) * 1.0,
+    }
     bits = {language: 1.5 * one + random.normal(0, 5, 40) + add for language, one in size.items()}
     return Scored(f"{tokenizer}-{seed}", tokenizer, seed, text, bits, size, 1000, 4000)
 
@@ -74,7 +77,9 @@ def test_the_table_has_a_row_per_language_and_one_for_all(tmp_path):
     assert rows[0]["bits_per_byte"] == pytest.approx(english)
     assert rows[0]["bits_per_line"] == pytest.approx(one.bits["eng_Latn"].mean())
     assert rows[0]["low"] < english < rows[0]["high"]
-    assert rows[2]["bits_per_byte"] == pytest.approx((rows[0]["bits_per_byte"] + rows[1]["bits_per_byte"]) / 2)
+    assert rows[2]["bits_per_byte"] == pytest.approx(
+        (rows[0]["bits_per_byte"] + rows[1]["bits_per_byte"]) / 2
+    )
     write_table(table, tmp_path / "bits.parquet")
     assert pq.read_table(tmp_path / "bits.parquet").equals(table)
     write_table(table, tmp_path / "bits.csv")
@@ -84,7 +89,9 @@ def test_the_table_has_a_row_per_language_and_one_for_all(tmp_path):
 
 
 def test_differences_are_paired_over_lines_and_seeds():
-    models = [scored(name, seed, add) for name, add in (("classical", 0), ("parity", -3)) for seed in (1, 2, 3)]
+    models = [
+        scored(name, seed, add) for name, add in (("classical", 0), ("parity", -3)) for seed in (1, 2, 3)
+    ]
     found = Comparison(models, unit="line", resamples=200)
     mean = found.overall("parity", "mean", "classical")
     assert mean.value == pytest.approx(-3)
@@ -94,7 +101,9 @@ def test_differences_are_paired_over_lines_and_seeds():
     alone = found.overall("parity", "mean")
     assert alone.high - alone.low > 3
     costs = [one.mean() for one in models[0].bits.values()]
-    assert found.overall("classical", "gini").value == pytest.approx(abs(costs[0] - costs[1]) / sum(costs) / 2)
+    assert found.overall("classical", "gini").value == pytest.approx(
+        abs(costs[0] - costs[1]) / sum(costs) / 2
+    )
     assert found.overall("classical", "spread").value == pytest.approx(np.std(costs))
     assert found.worst_language("parity") == "tam_Taml"
     with pytest.raises(pairity.PairityError, match="no seed in common"):
@@ -119,7 +128,9 @@ def test_the_twelve_benchmarks_and_their_languages():
 def test_random_baselines_are_those_that_the_paper_prints():
     """Where its list of benchmarks and its table agree."""
     random = {one.benchmark: one.random["lighteval"] for one in benchmarks.benchmarks()}
-    listed = {row["language"]: row["in_paper"].split() for row in benchmarks.read_table("benchmark_languages.csv")}
+    listed = {
+        row["language"]: row["in_paper"].split() for row in benchmarks.read_table("benchmark_languages.csv")
+    }
     for language, printed in {"ell_Grek": 37.5, "ben_Beng": 25.0, "pes_Arab": 25.0, "kor_Hang": 25.0}.items():
         assert 100 * benchmarks.mean([random[name] for name in listed[language]]) == printed
 
@@ -161,7 +172,8 @@ def test_results_of_both_programs_are_averaged_per_language(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "contents", ["{}", "[]", '{"results": {"hellaswag": {"acc": 1}}}', '{"results": {"xnli_el": {"f1": 1}}}', "not"]
+    "contents",
+    ["{}", "[]", '{"results": {"hellaswag": {"acc": 1}}}', '{"results": {"xnli_el": {"f1": 1}}}', "not"],
 )
 def test_files_without_results_are_refused(tmp_path, contents):
     (tmp_path / "r.json").write_text(contents)

@@ -20,7 +20,9 @@ from pairity.lm import running, training, weights  # noqa: E402
 from pairity.lm.model import Llama  # noqa: E402
 from pairity.lm.scoring import bits_per_byte, score, windows  # noqa: E402
 
-TINY = Recipe(size="5M", batch=4, context=32, tokens=4 * 32 * 24, precision="float32", curve=2, learning_rate=3e-3)
+TINY = Recipe(
+    size="5M", batch=4, context=32, tokens=4 * 32 * 24, precision="float32", curve=2, learning_rate=3e-3
+)
 SMALL = Shape(layers=2, width=32, heads=4, kv_heads=2, hidden=48, tied=True, vocab_size=50, context=16)
 
 
@@ -79,7 +81,9 @@ def test_bits_of_a_uniform_model():
     bits = score(model, texts, end_id=0)
     tokens = np.diff(texts.offsets) + 1
     assert bits == pytest.approx(math.log2(50) * tokens, rel=1e-6)
-    assert bits_per_byte(bits, texts)[0] == pytest.approx(math.log2(50) * tokens.sum() / texts.bytes.sum(), rel=1e-6)
+    assert bits_per_byte(bits, texts)[0] == pytest.approx(
+        math.log2(50) * tokens.sum() / texts.bytes.sum(), rel=1e-6
+    )
 
 
 def test_bits_are_those_of_a_hand_computation():
@@ -113,7 +117,7 @@ def test_transformers_loads_the_folder_and_gives_the_same_logits(tmp_path, pack_
     model.begin(5)
     with torch.no_grad():
         for weight in model.parameters():
-            weight += torch.randn(weight.shape, generator=torch.Generator().manual_seed(1)) * 0.1
+            weight.add_(torch.randn(weight.shape, generator=torch.Generator().manual_seed(1)), alpha=0.1)
     running.save(tmp_path / "m", model, pack, {})
     theirs = transformers.LlamaForCausalLM.from_pretrained(tmp_path / "m")
     ids = torch.randint(0, shape.vocab_size, (3, 16), generator=torch.Generator().manual_seed(2))
@@ -153,7 +157,11 @@ def test_norms_and_the_embedding_are_not_decayed():
 
 
 def test_safetensors_come_back_and_damage_is_told(tmp_path):
-    tensors = {"a": torch.arange(6.0).view(2, 3), "b": torch.ones(3, dtype=torch.bfloat16), "c": torch.tensor(5.0)}
+    tensors = {
+        "a": torch.arange(6.0).view(2, 3),
+        "b": torch.ones(3, dtype=torch.bfloat16),
+        "c": torch.tensor(5.0),
+    }
     with (tmp_path / "w").open("wb") as file:
         weights.writer(tensors, {"made": "here"})(file)
     found, metadata = weights.read(tmp_path / "w")
@@ -176,7 +184,8 @@ def test_two_processes_learn_what_one_does(pack_folder, tmp_path):
     )
     world = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29613", "OMP_NUM_THREADS": "1"}
     runs = [
-        subprocess.Popen([sys.executable, "-c", program], env=os.environ | world | {"RANK": rank}) for rank in "01"
+        subprocess.Popen([sys.executable, "-c", program], env=os.environ | world | {"RANK": rank})
+        for rank in "01"
     ]
     assert [run.wait(timeout=300) for run in runs] == [0, 0]
     losses = [
@@ -192,7 +201,9 @@ def test_measuring_models(trained, packs, tmp_path):
     assert {(one.tokenizer, one.text) for one in scored} == {
         (name, text) for name in ("classical", "parity") for text in ("held-out", "parallel")
     }
-    assert all(0.5 < bits.sum() / one.bytes[code].sum() < 12 for one in scored for code, bits in one.bits.items())
+    assert all(
+        0.5 < bits.sum() / one.bytes[code].sum() < 12 for one in scored for code, bits in one.bits.items()
+    )
 
 
 def test_what_runs_on_the_gpu_needs_torch_and_numpy_alone(pack_folder):

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -44,7 +45,7 @@ def test_every_tokenizer_gets_the_same_documents_in_the_same_order(packs, tokeni
     one, other = (decoded(packs[name], tokenizers[name]) for name in packs)
     assert one == other
     languages = {line: language for language in LANGUAGES for line in all_lines(language)}
-    changes = sum(languages[a] != languages[b] for a, b in zip(one, one[1:], strict=False))
+    changes = sum(languages[a] != languages[b] for a, b in pairwise(one))
     assert changes > len(one) / 3, "languages are mixed"
     assert packs["classical"].manifest["documents"] == packs["parity"].manifest["documents"]
 
@@ -78,8 +79,12 @@ def test_equal_documents_are_never_both_held_out_and_trained_on(tmp_path, tokeni
     lines = [f"line {number % 40}" for number in range(400)]
     made = pack({"eng_Latn": lines}, tokenizers, tmp_path / "p", choice=Choice(held_out=0.3))["parity"]
     trained = set(decoded(made, tokenizers["parity"]))
-    held = {text for _, batch in Texts.read(tmp_path / "p" / "text" / "held-out.npz").batches() for text in batch}
-    assert trained and held and not trained & held
+    held = {
+        text for _, batch in Texts.read(tmp_path / "p" / "text" / "held-out.npz").batches() for text in batch
+    }
+    assert trained
+    assert held
+    assert not trained & held
     assert len(trained) + len(held) == 40
 
 
@@ -87,7 +92,9 @@ def test_many_shards_hold_the_same_documents_as_one(tmp_path, tokenizers, packs)
     settings = {"languages": LANGUAGES, "choice": Choice(held_out=5, seed=3, shard_bytes=4000)}
     made = pack(DEV, {"parity": tokenizers["parity"]}, tmp_path / "p", **settings)["parity"]
     assert len(made.shards) > 3
-    assert sorted(decoded(made, tokenizers["parity"])) == sorted(decoded(packs["parity"], tokenizers["parity"]))
+    assert sorted(decoded(made, tokenizers["parity"])) == sorted(
+        decoded(packs["parity"], tokenizers["parity"])
+    )
 
 
 def test_a_killed_run_goes_on_after_the_last_whole_shard(tmp_path, tokenizers, monkeypatch):
@@ -111,7 +118,9 @@ def test_a_killed_run_goes_on_after_the_last_whole_shard(tmp_path, tokenizers, m
     before = len(calls)
     again = packing.write_pack(folder, tmp_path / "killed", dying)
     assert again.manifest == whole.manifest
-    assert len(calls) == before + len(whole.shards) + 1 - 2, "two shards were there; the rest and the held-out text"
+    assert len(calls) == before + len(whole.shards) + 1 - 2, (
+        "two shards were there; the rest and the held-out text"
+    )
     packing.write_pack(folder, tmp_path / "killed", dying)
     assert len(calls) == before + len(whole.shards) - 1, "a finished pack is left as it is"
 
@@ -144,7 +153,10 @@ def test_bad_choices_are_refused():
 
 
 def test_drawing_with_a_temperature(tmp_path, tokenizers):
-    text = {"eng_Latn": [f"the line number {n}" for n in range(2000)], "deu_Latn": [f"Zeile {n}" for n in range(50)]}
+    text = {
+        "eng_Latn": [f"the line number {n}" for n in range(2000)],
+        "deu_Latn": [f"Zeile {n}" for n in range(50)],
+    }
     choice = Choice(draw=Draw(balance="temperature", temperature=3.0), held_out=5)
     lines = {language: tmp_path / f"{language}.txt" for language in text}
     for language, path in lines.items():

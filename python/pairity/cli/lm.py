@@ -37,7 +37,9 @@ from pairity.text.sampling import Draw
     help="Byte-level BPE tokenizers; each gets a folder of its name in the output folder.",
 )
 @several("--parallel", metavar="SOURCE...", help="Parallel text to measure bits per line on.")
-@several("--language", "languages", commas=True, metavar="LANG...", help="Only these. Default: all in the text.")
+@several(
+    "--language", "languages", commas=True, metavar="LANG...", help="Only these. Default: all in the text."
+)
 @click.option(
     "--held-out",
     type=float,
@@ -46,16 +48,22 @@ from pairity.text.sampling import Draw
     metavar="N|SHARE",
     help="Documents of each language to keep apart: about so many, or a share below 1.",
 )
-@click.option("--sample", type=float, default=1.0, show_default=True, help="Share of the documents of each language.")
+@click.option(
+    "--sample", type=float, default=1.0, show_default=True, help="Share of the documents of each language."
+)
 @click.option(
     "--balance",
     default="natural",
     show_default=True,
     help="natural, balanced (as much of each language), temperature, or a number of bytes of each.",
 )
-@click.option("--temperature", type=float, help="With --balance temperature: 1 is natural, more is more equal.")
+@click.option(
+    "--temperature", type=float, help="With --balance temperature: 1 is natural, more is more equal."
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of drawing, holding out and shuffling.")
-@click.option("--end-token", metavar="TEXT", help="Special token after every document. Default: the EOS token.")
+@click.option(
+    "--end-token", metavar="TEXT", help="Special token after every document. Default: the EOS token."
+)
 @click.option("--text-column", default="text", show_default=True, help="Field or column that holds the text.")
 @click.option("--threads", type=int, help="Number of threads. Default: one per core.")
 @output("Folder for the packs; an interrupted run goes on there.", metavar="DIR")
@@ -81,7 +89,10 @@ def pack_command(
     be: pairity --help. What a TOKENIZER may be: pairity eval --help.
     """
     draw = Draw(
-        sample=sample, balance=int(balance) if balance.isdigit() else balance, temperature=temperature, seed=seed
+        sample=sample,
+        balance=int(balance) if balance.isdigit() else balance,
+        temperature=temperature,
+        seed=seed,
     )
     choice = Choice(draw=draw, held_out=held_out, seed=seed, text_column=text_column)
     with Progress() as show:
@@ -99,7 +110,9 @@ def pack_command(
         )
     rows = [[name, f"{one.tokens:,}", f"{one.bytes / one.tokens:.3f}"] for name, one in packs.items()]
     print_table(["pack", "tokens", "bytes per token"], rows, numbers=(1, 2))
-    print_written(f"{output}/", then=f"to train on one: pairity lm train {output / next(iter(packs))} -o model/")
+    print_written(
+        f"{output}/", then=f"to train on one: pairity lm train {output / next(iter(packs))} -o model/"
+    )
 
 
 def named(text: str) -> tuple[str, str]:
@@ -125,20 +138,30 @@ lm_command = Family(
     """
     pairity lm train packs/parity -o models/parity-1 --size 55M --seed 1
     pairity lm train packs/parity -o models/parity-1 --size 55M --seed 1 --resume
-    torchrun --nproc-per-node 8 -m pairity.lm.running packs/parity models/parity-1
+    torchrun --nproc-per-node 8 --no-python pairity lm train packs/parity -o models/parity-1 --size 1B
     """,
 )
 @click.argument("pack", type=click.Path(path_type=Path))
 @output("Folder for the model, as transformers reads it.", metavar="DIR")
-@click.option("--size", type=click.Choice(list(sizes())), default="55M", show_default=True, help="Size of the model.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Of the weights and the order of the text.")
-@click.option("--epochs", type=float, default=1.0, show_default=True, help="How often to read the text: equal bytes.")
+@click.option(
+    "--size", type=click.Choice(list(sizes())), default="55M", show_default=True, help="Size of the model."
+)
+@click.option(
+    "--seed", type=int, default=1, show_default=True, help="Of the weights and the order of the text."
+)
+@click.option(
+    "--epochs", type=float, default=1.0, show_default=True, help="How often to read the text: equal bytes."
+)
 @click.option("--tokens", type=int, help="How many tokens to read, instead of --epochs: equal compute.")
 @click.option("--batch", type=int, default=64, show_default=True, help="Sequences of a step, over all GPUs.")
 @click.option("--context", type=int, default=1024, show_default=True, help="Tokens of a sequence.")
-@click.option("--micro-batch", type=int, help="Sequences that a GPU takes at once. Default: its share of the batch.")
+@click.option(
+    "--micro-batch", type=int, help="Sequences that a GPU takes at once. Default: its share of the batch."
+)
 @click.option("--learning-rate", type=float, help="At its peak. Default: that of the size.")
-@click.option("--warmup", type=float, help="Share of the steps over which the rate rises. Default: that of the size.")
+@click.option(
+    "--warmup", type=float, help="Share of the steps over which the rate rises. Default: that of the size."
+)
 @click.option(
     "--precision",
     type=click.Choice(["bf16", "float32"]),
@@ -146,7 +169,9 @@ lm_command = Family(
     show_default=True,
     help="Of matrix products in training.",
 )
-@click.option("--compile/--no-compile", "compiled", default=True, help="Use torch.compile where there is a GPU.")
+@click.option(
+    "--compile/--no-compile", "compiled", default=True, help="Use torch.compile where there is a GPU."
+)
 @click.option("--resume", is_flag=True, help="Continue a run with the same settings that was stopped.")
 @force("the model in the output folder")
 @config
@@ -162,12 +187,21 @@ def train_command(
     with Progress() as show:
         show.stage("training", unit="steps")
         about = lm.train(
-            pack, output, recipe, resume=resume, force=force, listen=lambda at, of, what: show.at(at, what, of)
+            pack,
+            output,
+            recipe,
+            resume=resume,
+            force=force,
+            listen=lambda at, of, what: show.at(at, what, of),
         )
     speed = about["speed"]
     bits = about["curve"][-1]["bits_per_byte"].values()
-    click.echo(f"{about['parameters']:,} parameters, {about['tokens_seen']:,} tokens, {about['bytes_seen']:,} bytes")
-    click.echo(f"about {sum(bits) / len(bits):.3f} bits per byte of held-out text, the mean of {len(bits)} languages")
+    click.echo(
+        f"{about['parameters']:,} parameters, {about['tokens_seen']:,} tokens, {about['bytes_seen']:,} bytes"
+    )
+    click.echo(
+        f"about {sum(bits) / len(bits):.3f} bits per byte of held-out text, the mean of {len(bits)} languages"
+    )
     if speed["tokens_per_second"]:
         mfu = "" if speed["mfu"] is None else f", MFU {speed['mfu']:.1%}"
         click.echo(f"{speed['tokens_per_second']:,.0f} tokens/s{mfu}")
@@ -183,9 +217,15 @@ def train_command(
 )
 @click.argument("models", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="MODEL...")
 @output("The table, as .parquet or .csv.", metavar="FILE")
-@click.option("--pack", type=click.Path(path_type=Path), help="Pack with the text. Default: where it was in training.")
-@click.option("--baseline", metavar="NAME", help="Tokenizer to compare with. Default: that of the first model.")
-@click.option("--resamples", type=int, default=1000, show_default=True, help="Bootstrap resamples for the intervals.")
+@click.option(
+    "--pack", type=click.Path(path_type=Path), help="Pack with the text. Default: where it was in training."
+)
+@click.option(
+    "--baseline", metavar="NAME", help="Tokenizer to compare with. Default: that of the first model."
+)
+@click.option(
+    "--resamples", type=int, default=1000, show_default=True, help="Bootstrap resamples for the intervals."
+)
 @force("an existing file")
 @config
 def measure_command(
@@ -226,7 +266,14 @@ def print_comparison(scored: Sequence[Scored], baseline: str | None, resamples: 
                 found.worst_language(name),
             ]
         )
-    header = [f"bits per {unit}, {scored[0].text}", "mean", "95% interval", f"against {against}", "spread", "Gini"]
+    header = [
+        f"bits per {unit}, {scored[0].text}",
+        "mean",
+        "95% interval",
+        f"against {against}",
+        "spread",
+        "Gini",
+    ]
     print_table([*header, "worst language"], rows, numbers=range(1, 6))
     click.echo()
 

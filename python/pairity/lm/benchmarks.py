@@ -134,7 +134,9 @@ def read_results(path: Path) -> list[Result]:
             match = one.tasks[kind].fullmatch(name)
             if match and match["language"] in codes():
                 value, error = value_in(metrics, f"{path}, {task}")
-                found.append(Result(one.benchmark, codes()[match["language"]], value, error, one.random[kind]))
+                found.append(
+                    Result(one.benchmark, codes()[match["language"]], value, error, one.random[kind])
+                )
                 break
     if not found:
         raise PairityError(

@@ -1,4 +1,4 @@
-"""Documents: text of any SOURCE, shuffled over all languages once, so that every tokenizer gets the same in the same order.
+"""Documents: text of any SOURCE, shuffled over all languages once, so that every tokenizer gets the same.
 
     packs = pack("corpus/", {"classical": "a/", "parity": "b/"}, "packs/", parallel="devtest/")
     packs["parity"].tokens
@@ -18,7 +18,7 @@ import os
 import struct
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,7 @@ END_TOKENS = ("<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>")
 class Choice:
     """Which documents: drawn as `draw` says, with some held out."""
 
-    draw: Draw = Draw()
+    draw: Draw = field(default_factory=Draw)
     held_out: float = 1000
     """Documents of each language that are not trained on: about so many, or below 1 a share."""
     seed: int = 0
@@ -97,7 +97,13 @@ def pack(
         raise PairityError(f"{wrong[0]!r} cannot be the name of a pack: it becomes a folder beside `text`.")
     with locked(folder):
         write_documents(
-            sources, folder / "text", parallel=parallel, languages=languages, choice=choice, threads=threads, listen=listen
+            sources,
+            folder / "text",
+            parallel=parallel,
+            languages=languages,
+            choice=choice,
+            threads=threads,
+            listen=listen,
         )
         return {one.name: write_pack(folder / "text", folder / one.name, one, listen) for one in known}
 
@@ -143,15 +149,19 @@ def write_documents(
     settings = {**choice.describe(), "text": described(found)}
     lines: dict[str, list[str]] = {}
     if parallel is not None:
-        lines = read_texts(parallel, text_column=choice.text_column, languages=[one.language for one in texts_of(found)])
-        check_parallel({language: len(one) for language, one in lines.items()}, what="the parallel text", fix="Mend it.")
+        lines = read_texts(
+            parallel, text_column=choice.text_column, languages=[one.language for one in texts_of(found)]
+        )
+        check_parallel(
+            {language: len(one) for language, one in lines.items()}, what="the parallel text", fix="Mend it."
+        )
         settings["parallel"] = {
             language: digest("\n".join(one).encode()) for language, one in sorted(lines.items())
         }
     if (folder / DOCUMENTS).exists():
         if read_documents(folder)["settings"] != settings:
             raise PairityError(
-                f"{folder} holds documents of other text or settings: choose another folder for the packs, or remove it."
+                f"{folder} holds documents of other text or settings: choose another output folder, or remove this."
             )
         return folder
     drawn = draw(found, choice.draw, text_column=choice.text_column, threads=threads, progress=listen)
@@ -198,9 +208,13 @@ def shuffle(
     for n in range(shards):
         texts = in_order(stage / f"{n}.spill", choice.seed, n)
         about[f"train-{n:05}.npz"] = written(texts, stage / f"train-{n:05}.npz", languages)
-    about["held-out.npz"] = written(Texts.of((n, line) for n, _, line in sorted(kept)), stage / "held-out.npz", languages)
+    about["held-out.npz"] = written(
+        Texts.of((n, line) for n, _, line in sorted(kept)), stage / "held-out.npz", languages
+    )
     if parallel:
-        rows = ((languages.index(language), line.encode()) for language, all_ in parallel.items() for line in all_)
+        rows = (
+            (languages.index(language), line.encode()) for language, all_ in parallel.items() for line in all_
+        )
         about["parallel.npz"] = written(Texts.of(rows), stage / "parallel.npz", languages)
     for language in languages:
         for name, why in (("train-00000.npz", "to train on"), ("held-out.npz", "to hold out")):
@@ -249,7 +263,7 @@ def in_order(spill: Path, seed: int, shard: int) -> Texts:
 def written(texts: Texts, path: Path, languages: list[str]) -> dict[str, Any]:
     """Write the file; what documents.json says of it."""
     fill(path, texts.write)
-    sizes = np.bincount(texts.language, texts.bytes, len(languages)).astype(int).tolist()
+    sizes = np.bincount(texts.language, texts.sizes, len(languages)).astype(int).tolist()
     return {
         "documents": len(texts),
         "digest": digest(texts.data.tobytes() + texts.offsets.tobytes() + texts.language.tobytes()),

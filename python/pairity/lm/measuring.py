@@ -138,7 +138,9 @@ class Comparison:
         self.languages = list(scored[0].bits)
         for one in scored:
             if different := set(self.languages) ^ set(one.bits):
-                raise PairityError(f"{one.model} and {scored[0].model} differ in languages: {listed(different)}.")
+                raise PairityError(
+                    f"{one.model} and {scored[0].model} differ in languages: {listed(different)}."
+                )
         bootstrap = Bootstrap(resamples, seed)
         self.costs: dict[str, dict[int, Floats]] = {}
         """Tokenizer -> seed -> (1 + resamples) x languages; the first row is of the lines as they are."""

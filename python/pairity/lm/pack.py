@@ -1,10 +1,10 @@
 """A pack: the ids of all documents for one tokenizer, on disk, and ids of the text to measure on.
 
-    pack.json             what it was made from: documents, tokenizer, bytes and tokens per language, digests
-    train-00000.npy ...   ids of documents end to end, the end-of-text id after each; uint16 if all ids fit, else uint32
-    held-out.npz          documents that are not trained on: ids, offsets, language, bytes
-    parallel.npz          the same for parallel text: all lines of one language, then all of the next
-    tokenizer/            the tokenizer, as transformers reads it
+pack.json             what it was made from: documents, tokenizer, bytes and tokens per language, digests
+train-00000.npy ...   ids of documents end to end, the end-of-text id after each; uint16 if all ids fit, else uint32
+held-out.npz          documents that are not trained on: ids, offsets, language, bytes
+parallel.npz          the same for parallel text: all lines of one language, then all of the next
+tokenizer/            the tokenizer, as transformers reads it
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MANIFEST = "pack.json"
 SLICES = 256
 """The order of training is an order of so many slices of the stream: finer would tear documents apart for nothing."""
 
-Ids = npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
+Ids = npt.NDArray[np.unsignedinteger[Any]]
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,9 @@ class Pack:
         try:
             self.manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
-            raise PairityError(f"{folder} is not a pack: it has no {MANIFEST}. Make one: pairity pack.") from None
+            raise PairityError(
+                f"{folder} is not a pack: it has no {MANIFEST}. Make one: pairity pack."
+            ) from None
         except ValueError as error:
             raise PairityError(f"{path} is damaged, it is not JSON: {error}. Pack the text again.") from None
         check_manifest(self.manifest, path)
@@ -86,7 +88,7 @@ class Pack:
         for shard, ids in zip(self.manifest["shards"], found, strict=True):
             if len(ids) != shard["tokens"]:
                 raise PairityError(
-                    f"{self.folder / shard['file']} has {len(ids):,} tokens and not {shard['tokens']:,}: it is damaged. "
+                    f"{self.folder / shard['file']} has {len(ids):,} tokens and not {shard['tokens']:,}: damaged. "
                     "Pack the text again."
                 )
         return found

@@ -93,11 +93,15 @@ def write_pack(documents: Path, folder: Path, tokenizer: Packed, listen: Listene
         **made_from,
         "dtype": np.dtype(tokenizer.dtype).name,
         "languages": {
-            language: {key: sum(one["languages"][language][key] for one in shards) for key in Sums.__annotations__}
+            language: {
+                key: sum(one["languages"][language][key] for one in shards) for key in Sums.__annotations__
+            }
             for language in languages
         },
         "shards": shards,
-        "texts": {name.removesuffix(".npz"): one for name, one in done.items() if not name.startswith("train")},
+        "texts": {
+            name.removesuffix(".npz"): one for name, one in done.items() if not name.startswith("train")
+        },
         "settings": about["settings"],
     }
     write_file(folder / MANIFEST, json.dumps(manifest | {"digest": digest_of(manifest)}, indent=1) + "\n")
@@ -127,7 +131,10 @@ def contents_of(path: Path, made_from: Mapping[str, Any]) -> dict[str, Any] | No
 
 
 def with_ends(
-    ids: npt.NDArray[np.uint32], offsets: npt.NDArray[np.int64], end_id: int, dtype: type[np.uint16] | type[np.uint32]
+    ids: npt.NDArray[np.uint32],
+    offsets: npt.NDArray[np.int64],
+    end_id: int,
+    dtype: type[np.uint16] | type[np.uint32],
 ) -> Ids:
     """with_ends([5, 6, 7], [0, 2, 3], 0, np.uint16) -> [5, 6, 0, 7, 0]"""
     documents = len(offsets) - 1
@@ -139,7 +146,12 @@ def with_ends(
 
 
 def write_shard(
-    texts: Texts, folder: Path, name: str, languages: Sequence[str], tokenizer: Packed, hear: Callable[[int], None]
+    texts: Texts,
+    folder: Path,
+    name: str,
+    languages: Sequence[str],
+    tokenizer: Packed,
+    hear: Callable[[int], None],
 ) -> dict[str, Any]:
     streams, tokens = [], []
     for first, batch in texts.batches():
@@ -155,7 +167,12 @@ def write_shard(
 
 
 def write_text(
-    texts: Texts, folder: Path, name: str, languages: Sequence[str], tokenizer: Packed, hear: Callable[[int], None]
+    texts: Texts,
+    folder: Path,
+    name: str,
+    languages: Sequence[str],
+    tokenizer: Packed,
+    hear: Callable[[int], None],
 ) -> dict[str, Any]:
     all_ids, lengths = [], []
     for first, batch in texts.batches():
@@ -167,19 +184,21 @@ def write_text(
     offsets = np.concatenate([[0], np.cumsum(tokens)])
 
     def write(out: BinaryIO) -> None:
-        np.savez(out, ids=ids, offsets=offsets, language=texts.language, bytes=texts.bytes)
+        np.savez(out, ids=ids, offsets=offsets, language=texts.language, bytes=texts.sizes)
 
     write_file(folder / name, write)
     sums = sums_of(texts, tokens, languages)
     return {"file": name, "tokens": len(ids), "digest": digest_of_ids(ids), "languages": sums}
 
 
-def sums_of(texts: Texts, tokens: npt.NDArray[np.int64], languages: Sequence[str]) -> dict[str, dict[str, int]]:
+def sums_of(
+    texts: Texts, tokens: npt.NDArray[np.int64], languages: Sequence[str]
+) -> dict[str, dict[str, int]]:
     def per_language(weights: npt.NDArray[np.int64] | None) -> list[int]:
         found = np.bincount(texts.language, weights, len(languages))
         return [int(one) for one in found]
 
-    columns = zip(per_language(None), per_language(texts.bytes), per_language(tokens), strict=True)
+    columns = zip(per_language(None), per_language(texts.sizes), per_language(tokens), strict=True)
     return {language: asdict(Sums(*row)) for language, row in zip(languages, columns, strict=True)}
 
 

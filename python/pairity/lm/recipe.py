@@ -95,11 +95,15 @@ class Recipe:
             if value is not None and not (math.isfinite(value) and value > 0):
                 raise PairityError(f"{name} is {value}: give a number above 0.")
         if not (0 <= self.decay <= 1 and 0 <= self.rise < 1 and self.rise + self.decay <= 1):
-            raise PairityError(f"warmup is {self.rise} and decay {self.decay}: give shares that add up to at most 1.")
+            raise PairityError(
+                f"warmup is {self.rise} and decay {self.decay}: give shares that add up to at most 1."
+            )
         if self.precision not in ("bf16", "float32"):
             raise PairityError(f"precision is {self.precision!r}: choose bf16 or float32.")
         if self.batch % (self.micro_batch or 1):
-            raise PairityError(f"micro_batch is {self.micro_batch}: it has to divide the batch of {self.batch}.")
+            raise PairityError(
+                f"micro_batch is {self.micro_batch}: it has to divide the batch of {self.batch}."
+            )
 
     @property
     def rise(self) -> float:
@@ -107,7 +111,9 @@ class Recipe:
 
     @property
     def peak(self) -> float:
-        return float(sizes()[self.size]["learning_rate"]) if self.learning_rate is None else self.learning_rate
+        return (
+            float(sizes()[self.size]["learning_rate"]) if self.learning_rate is None else self.learning_rate
+        )
 
     def shape(self, vocab_size: int) -> Shape:
         row = sizes()[self.size]
@@ -120,8 +126,8 @@ class Recipe:
         found = wanted // (self.batch * self.context)
         if not found:
             raise PairityError(
-                f"{wanted:,} tokens do not fill one batch of {self.batch} x {self.context}: give more text, or a smaller "
-                "--batch or --context."
+                f"{wanted:,} tokens do not fill one batch of {self.batch} x {self.context}: give more text, or a "
+                "smaller --batch or --context."
             )
         return found
 

@@ -1,8 +1,8 @@
 """Running: a model's folder from a pack, and the bits of models that are there.
 
-    config.json, model.safetensors   as transformers' LlamaForCausalLM has them
-    tokenizer.json and its like      the tokenizer
-    lm.json                          recipe, pack, history and speed
+config.json, model.safetensors   as transformers' LlamaForCausalLM has them
+tokenizer.json and its like      the tokenizer
+lm.json                          recipe, pack, history and speed
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def train(
     (on a GPU as far as its kernels always give the same).
     """
     recipe, folder, packed = recipe or Recipe(), Path(output), Pack(Path(pack))
-    first = int(os.environ.get("RANK", 0)) == 0
+    first = int(os.environ.get("RANK", "0")) == 0
     with locked(folder) if first else nullcontext():
         check_folder(folder, (WEIGHTS,), what="a model", force=force or resume)
         checkpoint = folder / CHECKPOINT
@@ -100,7 +100,8 @@ def load(folder: Path) -> Llama:
     """The model in a folder that `train` wrote."""
     model = Llama(weights.shape_of(folder))
     model.load_state_dict(weights.read(folder / WEIGHTS)[0])
-    return model.to("cuda" if torch.cuda.is_available() else "cpu")
+    model.to("cuda" if torch.cuda.is_available() else "cpu")
+    return model
 
 
 def measure_models(
@@ -117,7 +118,9 @@ def measure_models(
         about = read_about(folder)
         packed = Pack(Path(pack or about["pack"]["path"]))
         if packed.tokenizer["digest"] != about["tokenizer"]["digest"]:
-            raise PairityError(f"{folder} was trained with another tokenizer than {packed.folder} is packed for.")
+            raise PairityError(
+                f"{folder} was trained with another tokenizer than {packed.folder} is packed for."
+            )
         documents[str(folder)] = packed.manifest["documents"]
         if len(set(documents.values())) > 1:
             raise PairityError(

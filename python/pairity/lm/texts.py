@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
 
@@ -37,8 +38,8 @@ class Texts:
         return len(self.language)
 
     @property
-    def bytes(self) -> npt.NDArray[np.int64]:
-        """Of every text."""
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """The bytes of every text."""
         return np.diff(self.offsets)
 
     def batches(self) -> Iterator[tuple[int, list[bytes]]]:
@@ -49,7 +50,7 @@ class Texts:
             end = min(max(full, start + 1), len(self))
             data = self.data[self.offsets[start] : self.offsets[end]].tobytes()
             cuts = (self.offsets[start : end + 1] - self.offsets[start]).tolist()
-            yield start, [data[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]
+            yield start, [data[a:b] for a, b in pairwise(cuts)]
             start = end
 
     def write(self, file: BinaryIO) -> None:

@@ -42,16 +42,16 @@ class Engine:
     """A model on its device, compiled once and used for any number of runs of the same shape."""
 
     model: Llama
-    call: Callable[..., Any]
+    call: Any
     device: torch.device
     rank: int = 0
     world: int = 1
 
     @classmethod
     def start(cls, shape: Shape, recipe: Recipe) -> Engine:
-        rank, world = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
+        rank, world = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
         cuda = torch.cuda.is_available()
-        device = torch.device(f"cuda:{os.environ.get('LOCAL_RANK', 0)}" if cuda else "cpu")
+        device = torch.device(f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if cuda else "cpu")
         if cuda:
             torch.cuda.set_device(device)
             torch.set_float32_matmul_precision("highest")
@@ -60,7 +60,9 @@ class Engine:
         if world > 1:
             if not torch.distributed.is_initialized():
                 torch.distributed.init_process_group("nccl" if cuda else "gloo")
-            call = torch.nn.parallel.DistributedDataParallel(model, device_ids=[device.index] if cuda else None)
+            call = torch.nn.parallel.DistributedDataParallel(
+                model, device_ids=[device.index] if cuda else None
+            )
         return cls(model, torch.compile(call) if recipe.compile and cuda else call, device, rank, world)
 
     @property
@@ -91,7 +93,9 @@ class Run:
 
 def optimizer_of(model: Llama, recipe: Recipe) -> torch.optim.AdamW:
     """Weight decay on the matrices of the blocks and an untied head; none on norms and the embedding."""
-    plain = [weight for name, weight in model.named_parameters() if weight.dim() == 1 or "embed_tokens" in name]
+    plain = [
+        weight for name, weight in model.named_parameters() if weight.dim() == 1 or "embed_tokens" in name
+    ]
     decayed = [weight for weight in model.parameters() if all(weight is not one for one in plain)]
     groups = [
         {"params": decayed, "weight_decay": recipe.weight_decay},
@@ -117,7 +121,9 @@ def train(
     if engine.model.shape != shape:
         raise PairityError(f"the engine has the shape {engine.model.shape}, and the recipe asks for {shape}.")
     if recipe.batch % (engine.world * (recipe.micro_batch or 1)):
-        raise PairityError(f"batch is {recipe.batch}: it has to be a multiple of {engine.world} GPUs x micro_batch.")
+        raise PairityError(
+            f"batch is {recipe.batch}: it has to be a multiple of {engine.world} GPUs x micro_batch."
+        )
     model = engine.model
     model.begin(recipe.seed)
     optimizer = optimizer_of(model, recipe)
@@ -154,7 +160,13 @@ def train(
             run.curve.append({**seen, "bits_per_byte": by_name})
         due = time.monotonic() - saved >= checkpoint_seconds
         # What was lost since the last row of the history is not in a checkpoint, so there is one only at a row.
-        if checkpoint and due and run.step < run.steps and run.history and run.history[-1]["step"] == run.step:
+        if (
+            checkpoint
+            and due
+            and run.step < run.steps
+            and run.history
+            and run.history[-1]["step"] == run.step
+        ):
             clock.stop(run)
             if engine.rank == 0:
                 write_file(checkpoint, weights.writer(*state_of(made_from, run, model, optimizer)))
@@ -167,13 +179,17 @@ def one_step(engine: Engine, optimizer: torch.optim.AdamW, recipe: Recipe, ids: 
     """Gradients of the whole batch, micro-batch by micro-batch, and one step of the optimizer; the mean loss here."""
     share = recipe.batch // engine.world
     rows = torch.from_numpy(ids.astype(np.int64))
+    if engine.device.type == "cuda":
+        rows = rows.pin_memory()  # or the copy would wait for the step before
     mine = slice(engine.rank * share, (engine.rank + 1) * share)
     given = rows[:-1].view(recipe.batch, recipe.context)[mine]
     wanted = rows[1:].view(recipe.batch, recipe.context)[mine]
     size = recipe.micro_batch or share
     total = torch.zeros((), device=engine.device)
     for start in range(0, share, size):
-        part, target = (one[start : start + size].to(engine.device, non_blocking=True) for one in (given, wanted))
+        part, target = (
+            one[start : start + size].to(engine.device, non_blocking=True) for one in (given, wanted)
+        )
         last = start + size >= share
         waiting = nullcontext() if last or engine.world == 1 else engine.call.no_sync()
         with waiting:
@@ -244,4 +260,3 @@ def restore(path: Path, made_from: str, model: Llama, optimizer: torch.optim.Ada
     model.load_state_dict(tensors)
     optimizer.load_state_dict({"state": states, "param_groups": optimizer.state_dict()["param_groups"]})
     return Run(**json.loads(metadata["run"]))
-

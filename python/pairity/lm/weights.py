@@ -1,4 +1,4 @@
-"""Weights on disk: safetensors, which is a header in JSON and the raw numbers, and the folder that transformers reads."""
+"""Weights on disk: safetensors, a header in JSON and the raw numbers, and the config.json that transformers reads."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ DTYPES = {
 }
 
 
-def writer(tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None) -> Callable[[BinaryIO], None]:
+def writer(
+    tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None
+) -> Callable[[BinaryIO], None]:
     """What writes the file: 8 bytes with the length of the header, the header, the tensors end to end."""
     header: dict[str, Any] = {"__metadata__": {"format": "pt", **(metadata or {})}}
     end = 0
@@ -62,7 +64,7 @@ def read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
         }, metadata
     except FileNotFoundError:
         raise PairityError(f"there is no {path}.") from None
-    except (OSError, ValueError, KeyError, RuntimeError, struct.error, MemoryError) as error:
+    except (OSError, ValueError, KeyError, RuntimeError, struct.error, MemoryError, OverflowError) as error:
         raise PairityError(f"{path} is damaged, it is no safetensors file: {error}.") from None
 
 
