@@ -28,8 +28,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "python"))
 
 import lm_carry  # noqa: E402
-from pairity.lm.pack import Pack, PackedTexts  # noqa: E402
 from pairity.lm.packing import digest_of_ids, read_documents  # noqa: E402
+from pairity.lm.packs import Pack, PackedTexts  # noqa: E402
 from pairity.lm.recipe import Recipe  # noqa: E402
 from pairity.lm.scoring import score  # noqa: E402
 from pairity.lm.training import Engine, train  # noqa: E402

@@ -22,6 +22,9 @@ from examples import ROOT
 from pairity.cli.options import Command
 from pairity.cli.program import all_commands, main
 from pairity.experiments.table import table_of
+from pairity.lm.documents import Choice, pack
+from pairity.lm.measuring import measure
+from pairity.text.sampling import Draw
 from pairity.tokenizer.embedding import write_rows
 
 REFERENCE = ROOT / "docs" / "reference"
@@ -75,6 +78,9 @@ SOME_NAME = {
     "meta.losses.NAME": "LANG",
     "leaks": "NAME",
     "record.extension.costs": "LANG",
+    "texts": "TEXT",
+    "texts.TEXT.languages": "LANG",
+    "settings.parallel": "LANG",
 }
 """Where the keys of an object are names that differ from run to run."""
 
@@ -147,6 +153,13 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     counts.save(folder / "counts.parquet")
     pq.write_table(first.table(counts), folder / "tokens.parquet")
     pq.write_table(table_of([]), folder / "table.parquet")
+    pq.write_table(measure([]), folder / "bits.parquet")
+    half = Choice(held_out=0.3, draw=Draw(sample=0.99))
+    lines = {
+        language: [f"{line} {number}" for number, line in enumerate(lines * 9)]
+        for language, lines in TEXT.items()
+    }
+    pack(lines, {"first": first}, folder / "packs", parallel=TEXT, choice=half)
     with pytest.warns(pairity.PairityWarning, match="steered"):
         pairity.evaluate({"first": first, "longer": longer}, TEXT, baseline="first", resamples=10).save(
             folder / "scores"
@@ -192,6 +205,7 @@ def test_files_of_the_folder(written: Path) -> None:
         ("`differences.parquet`", "scores/differences.parquet"),
         ("`groups.parquet`", "scores/groups.parquet"),
         ("`table.parquet`", "table.parquet"),
+        ("## Bits", "bits.parquet"),
     ],
 )
 def test_columns_of_tables(written: Path, line: str, file: str) -> None:
@@ -199,6 +213,10 @@ def test_columns_of_tables(written: Path, line: str, file: str) -> None:
     if line == "## trace.parquet":
         documented |= table_after("A language that has a ratio in place of dev text")
     assert documented == columns(pq.read_schema(written / file))
+
+
+def test_fields_of_pack_json(written: Path) -> None:
+    compare_json(table_after("## Packs"), json.loads((written / "packs" / "first" / "pack.json").read_text()))
 
 
 def test_metadata_of_counts(written: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 import pairity
 from pairity import sample
 from pairity.lm.documents import Choice, pack
-from pairity.lm.pack import Pack
+from pairity.lm.packs import Pack
 
 END = "<|endoftext|>"
 LANGUAGES = ["deu_Latn", "eng_Latn", "hin_Deva"]

@@ -12,7 +12,7 @@ import pytest
 
 import pairity
 from pairity import lm
-from pairity.lm.pack import Pack, PackedTexts
+from pairity.lm.packs import Pack, PackedTexts
 from pairity.lm.recipe import Recipe, Shape
 
 torch = pytest.importorskip("torch")
@@ -213,7 +213,7 @@ for name in ("pyarrow", "pairity._core", "click", "rich", "tokenizers"):
     sys.modules[name] = None
 from pathlib import Path
 from pairity.lm import packing, training
-from pairity.lm.pack import Pack
+from pairity.lm.packs import Pack
 from pairity.lm.recipe import Recipe
 recipe = Recipe(size="5M", batch=2, context=16, tokens=64, precision="float32")
 print(training.train(Pack(Path({str(pack_folder)!r})), recipe)[1].step)

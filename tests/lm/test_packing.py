@@ -12,7 +12,7 @@ import pairity
 from pairity import sample
 from pairity.lm import documents, packing
 from pairity.lm.documents import Choice, pack, write_documents
-from pairity.lm.pack import Pack, Stream
+from pairity.lm.packs import Pack, Stream
 from pairity.lm.texts import Texts
 from pairity.text.sampling import Draw
 

@@ -1,11 +1,11 @@
 """Language models: does a tokenizer matter to one? The same text packed for every tokenizer, small models, bits.
 
 In: text, and tokenizers. Out: packed ids, trained models as folders for transformers, and one table of bits per byte
-and per line, language by language. What runs where the GPU is (`texts`, `packing`, `pack`, `model`, `recipe`,
+and per line, language by language. What runs where the GPU is (`texts`, `packing`, `packs`, `model`, `recipe`,
 `training`, `scoring`, `weights`) needs torch and numpy alone.
 
     documents  text of any SOURCE, shuffled over all languages, the same for every tokenizer
-    packing    documents to ids: a pack, and `pack` reads it
+    packing    documents to ids: a pack, and `packs` reads it
     model      the architecture, in the sizes of `sizes.csv`
     training   a pack and a recipe to a model
     scoring    bits of every document under a model

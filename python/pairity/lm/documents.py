@@ -29,8 +29,8 @@ from pairity.files.digests import digest, digest_of
 from pairity.files.locks import locked
 from pairity.files.writing import fill, flush_folder, staging
 from pairity.formats import transformers
-from pairity.lm.pack import Pack
 from pairity.lm.packing import DOCUMENTS, Listener, Packed, read_documents, write_pack
+from pairity.lm.packs import Pack
 from pairity.lm.texts import Texts
 from pairity.text.inputs import Resolved, TextInput
 from pairity.text.parallel import check_parallel

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from pairity.errors import PairityError
 from pairity.files.digests import check_manifest, digest_of
 from pairity.files.writing import write_file, write_folder
-from pairity.lm.pack import MANIFEST, Ids, Pack
+from pairity.lm.packs import MANIFEST, Ids, Pack
 from pairity.lm.texts import Texts
 
 DOCUMENTS = "documents.json"

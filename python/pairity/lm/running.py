@@ -24,7 +24,7 @@ from pairity.files.writing import write_folder
 from pairity.lm import training, weights
 from pairity.lm.measuring import Scored
 from pairity.lm.model import Llama
-from pairity.lm.pack import Pack
+from pairity.lm.packs import Pack
 from pairity.lm.recipe import Recipe
 from pairity.lm.scoring import score
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import torch
 
 from pairity.lm.model import Llama
-from pairity.lm.pack import PackedTexts
+from pairity.lm.packs import PackedTexts
 
 BATCH_TOKENS = 16_384
 

@@ -22,7 +22,7 @@ from pairity.errors import PairityError
 from pairity.files.writing import write_file
 from pairity.lm import weights
 from pairity.lm.model import Llama
-from pairity.lm.pack import Pack, Stream
+from pairity.lm.packs import Pack, Stream
 from pairity.lm.recipe import Recipe, Shape
 from pairity.lm.scoring import bits_per_byte, score
 

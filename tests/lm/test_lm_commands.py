@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pairity import sample
-from pairity.lm.pack import Pack
+from pairity.lm.packs import Pack
 from program import pairity
 
 DEV, TEST = sample.FOLDER / "dev", sample.FOLDER / "test"
