@@ -49,7 +49,9 @@ def carry(documents: Path, folder: Path) -> None:
 
 
 def unpack(folder: Path, documents: Path) -> Path:
-    """The documents as `write_pack` reads them."""
+    """The documents as `write_pack` reads them; they may be there from an earlier call."""
+    if (documents / DOCUMENTS).exists():
+        return documents
     documents.mkdir(parents=True, exist_ok=True)
     for name in read_documents(folder)["files"]:
         with np.load(io.BytesIO(bz2.decompress((folder / f"{name}.bz2").read_bytes()))) as arrays:

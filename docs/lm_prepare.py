@@ -25,7 +25,7 @@ from pairity.text.sampling import Draw
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data"
 END = "<|endoftext|>"
-METHODS = {
+METHODS: dict[str, pairity.Classical | pairity.Parity] = {
     "classical": pairity.Classical(),
     "parity": pairity.Parity(),
     "hybrid": pairity.Parity(global_merges=0.5),

@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "python"))
 
 import lm_carry  # noqa: E402
-from pairity.lm.packing import digest_of_ids, read_documents  # noqa: E402
+from pairity.lm.packing import read_documents  # noqa: E402
 from pairity.lm.packs import Pack, PackedTexts  # noqa: E402
 from pairity.lm.recipe import Recipe  # noqa: E402
 from pairity.lm.scoring import score  # noqa: E402
@@ -81,7 +81,9 @@ def plan(packs: dict[str, Pack], options: argparse.Namespace) -> list[Planned]:
 
 def seen(pack: Pack) -> dict[str, Any]:
     """How often the tokens of each language's test lines occur in the train text: {language: [quartiles]}, and sums."""
-    counts = sum(np.bincount(ids, minlength=pack.tokenizer["vocab_size"]) for ids in pack.shards)
+    counts = np.zeros(pack.tokenizer["vocab_size"], np.int64)
+    for ids in pack.shards:
+        counts += np.bincount(ids, minlength=len(counts))
     texts = pack.text("parallel")
     owners = np.repeat(texts.language, np.diff(texts.offsets))
     quartiles = {}
@@ -93,7 +95,6 @@ def seen(pack: Pack) -> dict[str, Any]:
         "train": pack.manifest["languages"],
         "parallel": pack.manifest["texts"]["parallel"]["languages"],
         "seen": quartiles,
-        "digest": digest_of_ids(np.asarray(counts)),
     }
 
 

@@ -1,5 +1,6 @@
 """`pack` and `lm`: text to packed ids, packs to language models, and models to one table."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -194,6 +195,8 @@ def train_command(
             force=force,
             listen=lambda at, of, what: show.at(at, what, of),
         )
+    if int(os.environ.get("RANK", "0")):
+        return  # of several processes, the first one speaks
     speed = about["speed"]
     bits = about["curve"][-1]["bits_per_byte"].values()
     click.echo(
