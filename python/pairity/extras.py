@@ -11,6 +11,7 @@ EXTRA_OF = {
     "markupsafe": "report",
     "sentencepiece": "peers",
     "tiktoken": "peers",
+    "torch": "lm",
     "transformers": "peers",
     "vl_convert": "report",
     "wordfreq": "demo",
