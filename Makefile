@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PEERS := tokenizers tiktoken sentencepiece ffbpe rustbpe fast-bpe-rs bpeasy
-PAGE_SCRIPTS := $(addprefix docs/,commands.py examples.py generated.py metrics.py paper.py python_api.py studies.py tables.py)
+PAGE_SCRIPTS := $(addprefix docs/,commands.py examples.py generated.py lm_carry.py lm_prepare.py lm_run.py lm_tables.py metrics.py paper.py python_api.py studies.py tables.py)
 CORE_SOURCES := pyproject.toml Cargo.toml $(wildcard Cargo.lock) $(wildcard src/*.rs src/*/*.rs)
 
 # Without this, maturin would install into whatever environment happens to be active.
@@ -12,7 +12,7 @@ export VIRTUAL_ENV := $(CURDIR)/.venv
 unexport CONDA_PREFIX
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser test-faults test-wheel fuzz fuzz-core lint fmt bench bench-guard docs docs-numbers results wheel clean
+.PHONY: help demo test test-browser test-faults test-lm test-wheel fuzz fuzz-core lint fmt bench bench-guard docs docs-numbers results wheel clean
 
 # A missing tool is told in one plain message. In question mode (-q) make runs no recipe, prints nothing
 # of its own and exits 1: that message stays the only output.
@@ -34,11 +34,14 @@ demo: .venv/.core ## Count, train, compare and report on the embedded sample; th
 test: .venv/.dev ## Run the Rust and the Python tests
 	cargo test
 	$(BIN)/pytest -n 2 --dist loadfile -m 'not browser and not faults and not wheel'
-	@echo 'Left out: tests in a real browser (make test-browser), the long form of faults (make test-faults), and'
-	@echo 'installing sdist and wheel into empty environments (make test-wheel).'
+	@echo 'Left out: tests in a real browser (make test-browser), the long form of faults (make test-faults), language'
+	@echo 'models (make test-lm), and installing sdist and wheel into empty environments (make test-wheel).'
 
 test-browser: .venv/.dev ## Run the tests that open the report in a real browser (needs chromium)
 	$(BIN)/pytest -m browser
+
+test-lm: .venv/.lm ## Run the tests of language models, with PyTorch for the CPU
+	$(BIN)/pytest tests/lm
 
 fuzz: .venv/.dev ## Damage files of every kind for ten minutes; each must be read as before or refused
 	$(BIN)/python tests/fuzz/mutate.py --seconds 600
@@ -120,6 +123,16 @@ clean: ## Remove everything that make made
 .venv/.dev: pyproject.toml | .venv/.core
 	@echo 'Installing the tools for tests and checks ...'
 	@PIP_QUIET=1 $(BIN)/maturin develop --release --extras dev
+	@touch $@
+
+# PyPI has PyTorch for Linux only with gigabytes of CUDA; PyTorch's own index has it for the CPU. Where that cannot be
+# reached, it is the large one. TORCH_INDEX= (empty) takes it from PyPI at once.
+TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+.venv/.lm: .venv/.dev
+	@echo 'Installing PyTorch ...'
+	@$(BIN)/python -c 'import torch' 2>/dev/null || \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix --index-url ,$(TORCH_INDEX)) 'torch>=2.4' || \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check 'torch>=2.4'
 	@touch $@
 
 # One by one: a peer that cannot be installed here is left out, and the benchmark says so.

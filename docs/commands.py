@@ -12,7 +12,7 @@ import click
 
 from generated import write_or_check
 from pairity.cli.options import Command
-from pairity.cli.program import COMMANDS, HELP, main
+from pairity.cli.program import COMMANDS, HELP, all_commands, main
 
 PAGE = Path(__file__).parent / "reference" / "commands.md"
 
@@ -54,8 +54,7 @@ def options_table(command: click.Command) -> str:
     return "\n".join("| " + " | ".join(cell.replace("|", r"\|") for cell in row) + " |" for row in rows)
 
 
-def section(name: str) -> str:
-    command = main.get_command(click.Context(main), name)
+def section(name: str, command: click.Command) -> str:
     assert isinstance(command, Command)
     context = click.Context(command, info_name=f"pairity {name}")
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
@@ -68,8 +67,13 @@ def section(name: str) -> str:
 
 
 def page() -> str:
-    listing = "\n".join(f"- [`{name}`](#pairity-{name}): {line}" for name, (_, line) in COMMANDS.items())
-    commands = [section(name) for name in COMMANDS]
+    found = all_commands()
+    lines = {name: inspect.cleandoc(command.help or "").split("\n\n")[0] for name, command in found.items()}
+    listing = "\n".join(
+        f"- [`{name}`](#pairity-{name.replace(' ', '-')}): {COMMANDS.get(name, ('', lines[name]))[1]}"
+        for name in found
+    )
+    commands = [section(name, command) for name, command in found.items()]
     return "\n".join([INTRODUCTION, listing + "\n", *commands])
 
 

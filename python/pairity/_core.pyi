@@ -160,6 +160,15 @@ class Encoder:
         disallowed: Specials | None = None,
         threads: int = 1,
     ) -> list[list[int]]: ...
+    def encode_flat(
+        self,
+        texts: Sequence[str | bytes],
+        *,
+        allowed: Specials | None = None,
+        disallowed: Specials | None = None,
+        threads: int = 1,
+    ) -> tuple[bytes, bytes]:
+        """The ids of all texts end to end as uint32, and int64 offsets, one more than texts."""
     def count(
         self,
         texts: Sequence[str | bytes],

@@ -13,6 +13,7 @@ EXTRA_OF = {
     "pycld2": "label",
     "sentencepiece": "peers",
     "tiktoken": "peers",
+    "torch": "lm",
     "transformers": "peers",
     "vl_convert": "report",
     "wordfreq": "demo",

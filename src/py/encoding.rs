@@ -173,6 +173,29 @@ impl Encoder {
         PyList::new(py, lists)
     }
 
+    /// The ids of all texts end to end as uint32, and n + 1 offsets as int64: no Python object per id.
+    #[pyo3(signature = (texts, *, allowed=None, disallowed=None, threads=1))]
+    fn encode_flat<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Vec<Bound<'py, PyAny>>,
+        allowed: Option<&Specials>,
+        disallowed: Option<&Specials>,
+        threads: usize,
+    ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
+        let texts = texts.iter().map(text).collect::<PyResult<Vec<_>>>()?;
+        let rules = self.rules(allowed, disallowed)?;
+        let work = |text: Text, check_in: &mut CheckIn| ids(&self.encoder, rules, text, check_in);
+        let all = batch(py, &texts, threads, work)?;
+        let ends = all.iter().scan(0_i64, |end, ids| {
+            *end += ids.len() as i64;
+            Some(*end)
+        });
+        let offsets = little_endian(std::iter::once(0).chain(ends).map(i64::to_le_bytes));
+        let flat = little_endian(all.into_iter().flatten().map(u32::to_le_bytes));
+        Ok((PyBytes::new(py, &flat), PyBytes::new(py, &offsets)))
+    }
+
     /// How many ids every text has, as int64.
     #[pyo3(signature = (texts, *, allowed=None, disallowed=None, threads=1))]
     fn count<'py>(

@@ -20,8 +20,11 @@ import pairity.hf
 import python_api
 from examples import ROOT
 from pairity.cli.options import Command
-from pairity.cli.program import COMMANDS, main
+from pairity.cli.program import all_commands, main
 from pairity.experiments.table import table_of
+from pairity.lm.documents import Choice, pack
+from pairity.lm.measuring import measure
+from pairity.text.sampling import Draw
 from pairity.tokenizer.embedding import write_rows
 
 REFERENCE = ROOT / "docs" / "reference"
@@ -33,10 +36,9 @@ def test_what_is_generated_is_up_to_date(script: Any) -> None:
     assert script.PAGE.read_text(encoding="utf-8") == script.page(), f"run: python docs/{script.__name__}.py"
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", all_commands())
 def test_every_option_of_every_command_is_in_the_reference(name: str) -> None:
-    command = main.get_command(click.Context(main), name)
-    assert command is not None
+    command = all_commands()[name]
     page = (REFERENCE / "commands.md").read_text(encoding="utf-8")
     section = re.split("^## ", page.split(f"\n## pairity {name}\n")[1], maxsplit=1, flags=re.MULTILINE)[0]
     for option in (spelled for parameter in command.params for spelled in parameter.opts):
@@ -79,6 +81,9 @@ SOME_NAME = {
     "record.draw.weights": "LANG",
     "record.draw.max_bytes": "LANG",
     "drawn.given": "LANG",
+    "texts": "TEXT",
+    "texts.TEXT.languages": "LANG",
+    "settings.parallel": "LANG",
 }
 """Where the keys of an object are names that differ from run to run."""
 
@@ -163,6 +168,13 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     counts.save(folder / "counts.parquet")
     pq.write_table(first.table(counts), folder / "tokens.parquet")
     pq.write_table(table_of([]), folder / "table.parquet")
+    pq.write_table(measure([]), folder / "bits.parquet")
+    half = Choice(held_out=0.3, draw=Draw(sample=0.99))
+    lines = {
+        language: [f"{line} {number}" for number, line in enumerate(lines * 9)]
+        for language, lines in TEXT.items()
+    }
+    pack(lines, {"first": first}, folder / "packs", parallel=TEXT, choice=half)
     with pytest.warns(pairity.PairityWarning, match="steered"):
         pairity.evaluate({"first": first, "longer": longer}, TEXT, baseline="first", resamples=10).save(
             folder / "scores"
@@ -209,6 +221,7 @@ def test_files_of_the_folder(written: Path) -> None:
         ("`differences.parquet`", "scores/differences.parquet"),
         ("`groups.parquet`", "scores/groups.parquet"),
         ("`table.parquet`", "table.parquet"),
+        ("## Bits", "bits.parquet"),
     ],
 )
 def test_columns_of_tables(written: Path, line: str, file: str) -> None:
@@ -216,6 +229,10 @@ def test_columns_of_tables(written: Path, line: str, file: str) -> None:
     if line == "## trace.parquet":
         documented |= table_after("A language that has a ratio in place of dev text")
     assert documented == columns(pq.read_schema(written / file))
+
+
+def test_fields_of_pack_json(written: Path) -> None:
+    compare_json(table_after("## Packs"), json.loads((written / "packs" / "first" / "pack.json").read_text()))
 
 
 def test_metadata_of_counts(written: Path) -> None:
@@ -252,12 +269,12 @@ def test_tables_have_the_types_of_arrow() -> None:
 
 
 def examples_of(name: str) -> list[str]:
-    command = main.get_command(click.Context(main), name)
+    command = all_commands()[name]
     assert isinstance(command, Command)
     return [line.strip() for line in command.examples.strip().splitlines()]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", all_commands())
 def test_the_examples_of_the_help_have_the_options_that_there_are(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -267,9 +284,8 @@ def test_the_examples_of_the_help_have_the_options_that_there_are(
     shown = 0
     for words in (shlex.split(part) for line in examples_of(name) for part in line.split("|")):
         if words[0] == "pairity":
-            command = main.get_command(program, words[1])
-            assert command is not None
-            given = list(takewhile(lambda word: word != "<", words[2:]))
-            command.make_context(words[1], given, parent=program)
-            shown += words[1] == name
+            used = " ".join(words[1:3]) if words[1] == "lm" else words[1]
+            given = list(takewhile(lambda word: word != "<", words[1 + len(used.split()) :]))
+            all_commands()[used].make_context(words[1], given, parent=program)
+            shown += used == name
     assert shown, "a command shows how it is used"

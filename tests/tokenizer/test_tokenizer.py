@@ -125,6 +125,31 @@ def test_the_longest_special_token_is_taken():
     assert tok.encode("<a><b>", allowed_special={"<a>"}, disallowed_special=())[0] == 0
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+def test_flat_ids_are_those_of_single_texts(threads):
+    tok = small("gpt4o", special_tokens=SPECIALS)
+    texts = [*NASTY, "", b"\xff bytes", *sample_lines()[:70]]
+    ids, offsets = tok.encode_flat(texts, disallowed_special=(), threads=threads)
+    assert ids.dtype == np.uint32
+    assert offsets.dtype == np.int64
+    rows = [part.tolist() for part in np.split(ids, offsets[1:-1])]
+    assert rows == [tok.encode(text, disallowed_special=()) for text in texts]
+    nothing, only = tok.encode_flat([], threads=threads)
+    assert (len(nothing), only.tolist()) == (0, [0])
+
+
+def test_flat_ids_have_the_rules_of_encode():
+    tok = small("gpt4o", special_tokens=SPECIALS)
+    with pytest.raises(PairityError, match="endoftext"):
+        tok.encode_flat([END])
+    assert tok.encode_flat([END], allowed_special="all")[0].tolist() == [tok.special_tokens[END]]
+    with pytest.raises(PairityError, match="lone surrogate"):
+        tok.encode_flat(["\ud800"])
+    assert tok.encode_flat(["\ud800"], errors="replace")[0].tolist() == tok.encode("\ufffd")
+    with pytest.raises(PairityError, match="give a list"):
+        tok.encode_flat("text")
+
+
 def test_batches_and_counts_agree_with_single_texts_on_any_number_of_threads():
     tok = small()
     texts = [*NASTY, *sample_lines(), b"\xff\x00"]

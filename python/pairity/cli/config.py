@@ -8,6 +8,7 @@
     vocab-size = 128000                  # or vocab_size
     resume = true
 
+A command of two words has a table within a table: [lm.train].
 A key is the name of an option without its dashes, or that of an argument (`sources` of count, `tokenizers` of eval).
 """
 
@@ -34,8 +35,11 @@ def read_config(ctx: click.Context, _: click.Parameter, path: Path | None) -> No
     commands = program.list_commands(ctx) if isinstance(program, click.Group) else [ctx.info_name]
     tables = {name: table for name, table in contents.items() if name in commands and isinstance(table, dict)}
     top = {name: value for name, value in contents.items() if name not in tables}
-    own = tables.get(str(ctx.info_name), {})
-    values = values_of(top, ctx, str(path)) | values_of(own, ctx, f"{path} [{ctx.info_name}]")
+    words = ctx.command_path.split()[1:] or [str(ctx.info_name)]
+    own: Any = tables
+    for word in words:
+        own = own.get(word, {}) if isinstance(own, dict) else {}
+    values = values_of(top, ctx, str(path)) | values_of(own, ctx, f"{path} [{'.'.join(words)}]")
     ctx.default_map = {**(ctx.default_map or {}), **values}
     ctx.meta[CONFIG] = path
 

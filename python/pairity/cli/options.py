@@ -67,9 +67,27 @@ class Command(click.Command):
             raise
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Examples"):
-            for line in self.examples.strip().splitlines():
-                formatter.write(f"{'':{formatter.current_indent}}{line.strip()}\n")
+        write_examples(self.examples, formatter)
+
+
+class Family(click.Group):
+    """Commands under one name, `pairity lm train`, whose help ends with examples."""
+
+    def __init__(self, *args: Any, examples: str = "", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.examples = examples
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        write_examples(self.examples, formatter)
+
+
+def write_examples(examples: str, formatter: click.HelpFormatter) -> None:
+    with formatter.section("Examples"):
+        for line in examples.strip().splitlines():
+            formatter.write(f"{'':{formatter.current_indent}}{line.strip()}\n")
 
 
 def command(name: str, examples: str, about: str | None = None) -> Callable[[Function], click.Command]:

@@ -36,6 +36,8 @@ COMMANDS = {
         "experiments",
         "Try several values of some settings, and draw fairness and compression against them.",
     ),
+    "pack": ("lm", "Pack the same text for several tokenizers, to train language models on."),
+    "lm": ("lm", "Train small language models on packs, and measure what a tokenizer means to them."),
     "tax": ("judging", "Show what the same content costs in each language."),
 }
 """Command -> its module in this package, and its line in the list of commands."""
@@ -104,6 +106,19 @@ class Program(click.Group):
 @click.version_option(package_name="pairity")
 def main() -> None:
     pass
+
+
+def all_commands() -> dict[str, click.Command]:
+    """{"count": ..., "lm train": ...}: those that do something, by all their words."""
+    found: dict[str, click.Command] = {}
+    for name in COMMANDS:
+        command = main.get_command(click.Context(main), name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            found |= {f"{name} {word}": inner for word, inner in command.commands.items()}
+        else:
+            found[name] = command
+    return found
 
 
 def run_words() -> int:

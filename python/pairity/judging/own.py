@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from pairity.judging.arrays import Ids, Integers
-from pairity.judging.protocol import Adapter, joined
+from pairity.judging.protocol import Adapter
 from pairity.tokenizer.contents import share_of_global_merges
 from pairity.tokenizer.tokenizer import Tokenizer
 
@@ -23,7 +23,7 @@ class PairityTokenizer(Adapter):
         self._special = set(tokenizer.special_tokens.values())
 
     def encode_lines(self, lines: list[str]) -> tuple[Ids, Integers]:
-        return joined(self._tokenizer.encode_batch(lines, disallowed_special=(), threads=self._threads))
+        return self._tokenizer.encode_flat(lines, disallowed_special=(), threads=self._threads)
 
     def decode(self, ids: Sequence[int]) -> bytes:
         return self._tokenizer.decode_bytes(ids)

@@ -202,6 +202,26 @@ class Tokenizer(Contents):
             lambda texts: self._encoder.encode_batch(texts, threads=workers, **rules), as_texts(texts), errors
         )
 
+    def encode_flat(
+        self,
+        texts: Iterable[Text],
+        *,
+        allowed_special: SpecialChoice = (),
+        disallowed_special: SpecialChoice = "all",
+        errors: Errors = "strict",
+        threads: int | None = None,
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
+        """The ids of all texts end to end, and n + 1 offsets: text i is ids[offsets[i]:offsets[i + 1]].
+
+        The fast way for much text: no list, and no Python number per id.
+        """
+        rules = self._special_rules.choose(allowed_special, disallowed_special)
+        workers = thread_count(threads)
+        ids, offsets = with_errors(
+            lambda texts: self._encoder.encode_flat(texts, threads=workers, **rules), as_texts(texts), errors
+        )
+        return np.frombuffer(ids, np.uint32), np.frombuffer(offsets, np.int64)
+
     def count(
         self,
         lines: Iterable[Text],

@@ -1,0 +1,315 @@
+"""`pack` and `lm`: text to packed ids, packs to language models, and models to one table."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pairity import lm
+from pairity.cli.options import Family, command, config, force, output, several, values_in
+from pairity.cli.outputs import output_file
+from pairity.cli.printing import print_table, print_written
+from pairity.errors import PairityError
+from pairity.formats.opening import split_name
+from pairity.judging.opening import by_name
+from pairity.lm.benchmarks import write_scores
+from pairity.lm.documents import Choice
+from pairity.lm.measuring import Comparison, Scored, measure, write_table
+from pairity.lm.recipe import Recipe, sizes
+from pairity.progress import Progress
+from pairity.text.sampling import Draw
+
+
+@command(
+    "pack",
+    """
+    pairity pack corpus/ --tokenizer classical=a/ parity=b/ --parallel devtest/ -o packs/
+    pairity pack corpus/ --tokenizer parity=b/ --balance temperature --temperature 3.3 --held-out 0.01 -o packs/
+    """,
+)
+@click.argument("sources", nargs=-1, required=True, callback=values_in, metavar="SOURCE...")
+@several(
+    "--tokenizer",
+    "tokenizers",
+    required=True,
+    metavar="NAME=TOKENIZER...",
+    help="Byte-level BPE tokenizers; each gets a folder of its name in the output folder.",
+)
+@several("--parallel", metavar="SOURCE...", help="Parallel text to measure bits per line on.")
+@several(
+    "--language", "languages", commas=True, metavar="LANG...", help="Only these. Default: all in the text."
+)
+@click.option(
+    "--held-out",
+    type=float,
+    default=1000,
+    show_default=True,
+    metavar="N|SHARE",
+    help="Documents of each language to keep apart: about so many, or a share below 1.",
+)
+@click.option(
+    "--sample", type=float, default=1.0, show_default=True, help="Share of the documents of each language."
+)
+@click.option(
+    "--balance",
+    default="natural",
+    show_default=True,
+    help="natural, balanced (as much of each language), temperature, or a number of bytes of each.",
+)
+@click.option(
+    "--temperature", type=float, help="With --balance temperature: 1 is natural, more is more equal."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of drawing, holding out and shuffling.")
+@click.option(
+    "--end-token", metavar="TEXT", help="Special token after every document. Default: the EOS token."
+)
+@click.option("--text-column", default="text", show_default=True, help="Field or column that holds the text.")
+@click.option("--threads", type=int, help="Number of threads. Default: one per core.")
+@output("Folder for the packs; an interrupted run goes on there.", metavar="DIR")
+@config
+def pack_command(
+    sources: Sequence[str],
+    tokenizers: Sequence[str],
+    parallel: Sequence[str],
+    languages: Sequence[str],
+    held_out: float,
+    sample: float,
+    balance: str,
+    temperature: float | None,
+    seed: int,
+    end_token: str | None,
+    text_column: str,
+    threads: int | None,
+    output: Path,
+) -> None:
+    """Pack the same text for several tokenizers, to train language models on.
+
+    Documents are shuffled over all languages, and every tokenizer gets the same in the same order. What a SOURCE may
+    be: pairity --help. What a TOKENIZER may be: pairity eval --help.
+    """
+    draw = Draw(
+        sample=sample,
+        balance=int(balance) if balance.isdigit() else balance,
+        temperature=temperature,
+        seed=seed,
+    )
+    choice = Choice(draw=draw, held_out=held_out, seed=seed, text_column=text_column)
+    with Progress() as show:
+        show.stage("packing", unit="B")
+        packs = lm.pack(
+            list(sources),
+            by_name(map(named, tokenizers)),
+            output,
+            parallel=list(parallel) or None,
+            languages=list(languages) or None,
+            choice=choice,
+            end_token=end_token,
+            threads=threads,
+            listen=show.bytes_read,
+        )
+    rows = [[name, f"{one.tokens:,}", f"{one.bytes / one.tokens:.3f}"] for name, one in packs.items()]
+    print_table(["pack", "tokens", "bytes per token"], rows, numbers=(1, 2))
+    print_written(
+        f"{output}/", then=f"to train on one: pairity lm train {output / next(iter(packs))} -o model/"
+    )
+
+
+def named(text: str) -> tuple[str, str]:
+    """ "parity=out/" -> ("parity", "out/")"""
+    name, spec = split_name(text)
+    return name or Path(spec).name, spec
+
+
+lm_command = Family(
+    "lm",
+    help="Train small language models on packs, and measure what a tokenizer means to them.",
+    examples="""
+    pairity lm train packs/parity -o models/parity-1 --size 55M --seed 1
+    pairity lm measure models/* -o bits.parquet
+    pairity lm score results/*.json -o benchmarks.csv
+    """,
+    no_args_is_help=True,
+)
+
+
+@command(
+    "train",
+    """
+    pairity lm train packs/parity -o models/parity-1 --size 55M --seed 1
+    pairity lm train packs/parity -o models/parity-1 --size 55M --seed 1 --resume
+    torchrun --nproc-per-node 8 --no-python pairity lm train packs/parity -o models/parity-1 --size 1B
+    """,
+)
+@click.argument("pack", type=click.Path(path_type=Path))
+@output("Folder for the model, as transformers reads it.", metavar="DIR")
+@click.option(
+    "--size", type=click.Choice(list(sizes())), default="55M", show_default=True, help="Size of the model."
+)
+@click.option(
+    "--seed", type=int, default=1, show_default=True, help="Of the weights and the order of the text."
+)
+@click.option(
+    "--epochs", type=float, default=1.0, show_default=True, help="How often to read the text: equal bytes."
+)
+@click.option("--tokens", type=int, help="How many tokens to read, instead of --epochs: equal compute.")
+@click.option("--batch", type=int, default=64, show_default=True, help="Sequences of a step, over all GPUs.")
+@click.option("--context", type=int, default=1024, show_default=True, help="Tokens of a sequence.")
+@click.option(
+    "--micro-batch", type=int, help="Sequences that a GPU takes at once. Default: its share of the batch."
+)
+@click.option("--learning-rate", type=float, help="At its peak. Default: that of the size.")
+@click.option(
+    "--warmup", type=float, help="Share of the steps over which the rate rises. Default: that of the size."
+)
+@click.option(
+    "--precision",
+    type=click.Choice(["bf16", "float32"]),
+    default="bf16",
+    show_default=True,
+    help="Of matrix products in training.",
+)
+@click.option(
+    "--compile/--no-compile", "compiled", default=True, help="Use torch.compile where there is a GPU."
+)
+@click.option("--resume", is_flag=True, help="Continue a run with the same settings that was stopped.")
+@force("the model in the output folder")
+@config
+def train_command(
+    pack: Path, output: Path, compiled: bool, resume: bool, force: bool, **settings: Any
+) -> None:
+    """Train a language model on a pack: LLaMA's architecture and the paper's recipe.
+
+    With the same --epochs, models of all tokenizers see the same bytes; with the same --tokens they get the same
+    compute.
+    """
+    recipe = Recipe(compile=compiled, **settings)
+    with Progress() as show:
+        show.stage("training", unit="steps")
+        about = lm.train(
+            pack,
+            output,
+            recipe,
+            resume=resume,
+            force=force,
+            listen=lambda at, of, what: show.at(at, what, of),
+        )
+    if int(os.environ.get("RANK", "0")):
+        return  # of several processes, the first one speaks
+    speed = about["speed"]
+    bits = about["curve"][-1]["bits_per_byte"].values()
+    click.echo(
+        f"{about['parameters']:,} parameters, {about['tokens_seen']:,} tokens, {about['bytes_seen']:,} bytes"
+    )
+    click.echo(
+        f"about {sum(bits) / len(bits):.3f} bits per byte of held-out text, the mean of {len(bits)} languages"
+    )
+    if speed["tokens_per_second"]:
+        mfu = "" if speed["mfu"] is None else f", MFU {speed['mfu']:.1%}"
+        click.echo(f"{speed['tokens_per_second']:,.0f} tokens/s{mfu}")
+    print_written(f"{output}/", then=f"to measure it: pairity lm measure {output} -o bits.parquet")
+
+
+@command(
+    "measure",
+    """
+    pairity lm measure models/classical-1 models/parity-1 -o bits.parquet
+    pairity lm measure models/* --baseline classical -o bits.csv
+    """,
+)
+@click.argument("models", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="MODEL...")
+@output("The table, as .parquet or .csv.", metavar="FILE")
+@click.option(
+    "--pack", type=click.Path(path_type=Path), help="Pack with the text. Default: where it was in training."
+)
+@click.option(
+    "--baseline", metavar="NAME", help="Tokenizer to compare with. Default: that of the first model."
+)
+@click.option(
+    "--resamples", type=int, default=1000, show_default=True, help="Bootstrap resamples for the intervals."
+)
+@force("an existing file")
+@config
+def measure_command(
+    models: Sequence[Path], output: Path, pack: Path | None, baseline: str | None, resamples: int, force: bool
+) -> None:
+    """Measure the bits that models need for held-out and parallel text, language by language.
+
+    One row per model, text and language: bits per byte with its 95% interval, and bits per line.
+    """
+    with output_file(output, force=force):
+        scored = lm.measure_models(models, pack=pack)
+        write_table(measure(scored, resamples=resamples), output)
+    for text in dict.fromkeys(one.text for one in scored):
+        print_comparison([one for one in scored if one.text == text], baseline, resamples)
+    print_written(output)
+
+
+def print_comparison(scored: Sequence[Scored], baseline: str | None, resamples: int) -> None:
+    parallel = scored[0].text == "parallel"
+    unit = "line" if parallel else "byte"
+    found = Comparison(scored, unit=unit, resamples=resamples)
+    against = baseline or scored[0].tokenizer
+    if against not in found.costs:
+        raise PairityError(f"no model has the tokenizer {against!r}: choose one of {', '.join(found.costs)}.")
+    several_languages = len(found.languages) > 1
+    rows = []
+    for name in found.costs:
+        mean = found.overall(name, "mean")
+        change = found.overall(name, "mean", against) if name != against else None
+        rows.append(
+            [
+                name,
+                f"{mean.value:.3f}",
+                f"[{mean.low:.3f}, {mean.high:.3f}]",
+                "" if change is None else f"{change.value:+.3f} [{change.low:+.3f}, {change.high:+.3f}]",
+                f"{found.overall(name, 'spread').value:.3f}",
+                f"{found.overall(name, 'gini').value:.4f}" if several_languages else "",
+                found.worst_language(name),
+            ]
+        )
+    header = [
+        f"bits per {unit}, {scored[0].text}",
+        "mean",
+        "95% interval",
+        f"against {against}",
+        "spread",
+        "Gini",
+    ]
+    print_table([*header, "worst language"], rows, numbers=range(1, 6))
+    click.echo()
+
+
+@command(
+    "score",
+    """
+    pairity lm score classical=results/classical.json parity=results/parity.json -o benchmarks.csv
+    pairity lm score results/*.json -o benchmarks.parquet
+    """,
+)
+@click.argument("results", nargs=-1, required=True, callback=values_in, metavar="[NAME=]RESULTS...")
+@output("The table, as .parquet or .csv.", metavar="FILE")
+@force("an existing file")
+def score_command(results: Sequence[str], output: Path, force: bool) -> None:
+    """Average the results of benchmarks per language, with standard errors and random baselines.
+
+    RESULTS are the .json files that lighteval and lm-evaluation-harness write.
+    """
+    with output_file(output, force=force):
+        scores = lm.score(by_name(map(named, results)))
+        write_scores(scores, output)
+    names = list(dict.fromkeys(one.model for one in scores))
+    cells = {(one.model, one.language): one for one in scores}
+    rows = []
+    for language in dict.fromkeys(one.language for one in scores):
+        found = [cells.get((name, language)) for name in names]
+        random = next(one.random for one in found if one)
+        shown = [f"{100 * one.score:.2f} ± {100 * one.standard_error:.2f}" if one else "" for one in found]
+        rows.append([language, *shown, f"{100 * random:.2f}"])
+    print_table(["accuracy, %", *names, "random"], rows, numbers=range(1, 2 + len(names)))
+    print_written(output)
+
+
+for one in (train_command, measure_command, score_command):
+    lm_command.add_command(one)

@@ -1,0 +1,46 @@
+"""Language models: does a tokenizer matter to one? The same text packed for every tokenizer, small models, bits.
+
+In: text, and tokenizers. Out: packed ids, trained models as folders for transformers, and one table of bits per byte
+and per line, language by language. What runs where the GPU is (`texts`, `packing`, `packs`, `model`, `recipe`,
+`training`, `scoring`, `weights`) needs torch and numpy alone.
+
+    documents  text of any SOURCE, shuffled over all languages, the same for every tokenizer
+    packing    documents to ids: a pack, and `packs` reads it
+    model      the architecture, in the sizes of `sizes.csv`
+    training   a pack and a recipe to a model
+    scoring    bits of every document under a model
+    measuring  bits to one table with intervals, paired between tokenizers
+    benchmarks result files of lighteval and lm-evaluation-harness to scores per language
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from pairity.extras import load_extra
+
+if TYPE_CHECKING:
+    from pairity.lm.benchmarks import score
+    from pairity.lm.documents import pack
+    from pairity.lm.measuring import measure
+    from pairity.lm.recipe import Recipe
+    from pairity.lm.running import measure_models, train
+
+HOMES = {
+    "Recipe": "recipe",
+    "measure": "measuring",
+    "measure_models": "running",
+    "pack": "documents",
+    "score": "benchmarks",
+    "train": "running",
+}
+NEED_TORCH = ("measure_models", "train")
+
+__all__ = ["Recipe", "measure", "measure_models", "pack", "score", "train"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in HOMES:
+        raise AttributeError(f"module 'pairity.lm' has no attribute {name!r}")
+    if name in NEED_TORCH:
+        load_extra("torch", "a language model")
+    return getattr(import_module(f"pairity.lm.{HOMES[name]}"), name)

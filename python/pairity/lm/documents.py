@@ -1,0 +1,271 @@
+"""Documents: text of any SOURCE, shuffled over all languages once, so that every tokenizer gets the same.
+
+    packs = pack("corpus/", {"classical": "a/", "parity": "b/"}, "packs/", parallel="devtest/")
+    packs["parity"].tokens
+
+    packs/text/          documents.json, train-00000.npz ..., held-out.npz, parallel.npz
+    packs/classical/     a pack of these documents, and so on
+
+A line of a .txt file or a record is a document. Every document has a place: a hash of the seed, the language and the
+document itself. The first places are held out, so that equal documents never stand on both sides; the others are
+shuffled. Memory holds one shard.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pairity.errors import PairityError, quoted
+from pairity.files.digests import digest, digest_of
+from pairity.files.locks import locked
+from pairity.files.writing import fill, flush_folder, staging
+from pairity.formats import transformers
+from pairity.lm.packing import DOCUMENTS, Listener, Packed, read_documents, write_pack
+from pairity.lm.packs import Pack
+from pairity.lm.texts import Texts
+from pairity.text.inputs import Resolved, TextInput
+from pairity.text.parallel import check_parallel
+from pairity.text.reading import read_texts
+from pairity.text.sampling import ALL, Draw, Drawn, draw, is_number, places
+from pairity.text.sources import resolve
+from pairity.tokenizer.tokenizer import Tokenizer
+
+RECORD = struct.Struct("<QHI")  # place, number of the language, bytes
+SHARD_BYTES = 256 << 20
+MOST_SHARDS = 400  # files that are open at once
+END_TOKENS = ("<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """Which documents: drawn as `draw` says, with some held out."""
+
+    draw: Draw = field(default_factory=Draw)
+    held_out: float = 1000
+    """Documents of each language that are not trained on: about so many, or below 1 a share."""
+    seed: int = 0
+    text_column: str = "text"
+    shard_bytes: int = SHARD_BYTES
+
+    def __post_init__(self) -> None:
+        if not (is_number(self.held_out) and self.held_out > 0):
+            raise PairityError(
+                f"held_out is {self.held_out!r}: give a number of documents, or a share of them below 1."
+            )
+        if self.shard_bytes < 1:
+            raise PairityError(f"shard_bytes is {self.shard_bytes}: give a number of bytes, at least 1.")
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "draw": self.draw.describe(),
+            "held_out": self.held_out,
+            "seed": self.seed,
+            "text_column": self.text_column,
+            "shard_bytes": self.shard_bytes,
+        }
+
+
+def pack(
+    sources: Any,
+    tokenizers: Mapping[str, Any],
+    output: str | os.PathLike[str],
+    *,
+    parallel: Any = None,
+    languages: list[str] | None = None,
+    choice: Choice | None = None,
+    end_token: str | None = None,
+    threads: int | None = None,
+    listen: Listener | None = None,
+) -> dict[str, Pack]:
+    """Pack text for tokenizers, given as {name: path, spec or `Tokenizer`}; each becomes a folder in `output`.
+
+    `parallel`: parallel text to measure on. What is there already from the same text and tokenizer is kept, and an
+    interrupted run goes on.
+    """
+    folder = Path(output)
+    known = [packed_by(name, given, end_token, threads) for name, given in tokenizers.items()]
+    if wrong := [one.name for one in known if one.name == "text" or Path(one.name).name != one.name]:
+        raise PairityError(f"{wrong[0]!r} cannot be the name of a pack: it becomes a folder beside `text`.")
+    with locked(folder):
+        write_documents(
+            sources,
+            folder / "text",
+            parallel=parallel,
+            languages=languages,
+            choice=choice,
+            threads=threads,
+            listen=listen,
+        )
+        return {one.name: write_pack(folder / "text", folder / one.name, one, listen) for one in known}
+
+
+def packed_by(name: str, given: Any, end_token: str | None, threads: int | None) -> Packed:
+    """A tokenizer of pairity, or whatever `Tokenizer.load` opens."""
+    tokenizer = given if isinstance(given, Tokenizer) else Tokenizer.load(given)
+    candidates = (end_token,) if end_token else (tokenizer.roles.eos_token, *END_TOKENS)
+    end = next((one for one in candidates if one in tokenizer.special_tokens), None)
+    if end is None:
+        names = ", ".join(tokenizer.special_tokens) or "none"
+        raise PairityError(
+            f"the tokenizer {name!r} has no token that ends a text (its special tokens: {names}). Name one with "
+            "--end-token, or train it with --special-token '<|endoftext|>'."
+        )
+    files = transformers.files(tokenizer.with_roles(eos_token=end).model)
+    return Packed(
+        name=name,
+        digest=digest(files["tokenizer.json"]),
+        vocab_size=len(tokenizer),
+        end_token=end,
+        end_id=tokenizer.special_tokens[end],
+        encode=lambda texts: tokenizer.encode_flat(texts, disallowed_special=(), threads=threads),
+        files=files,
+    )
+
+
+def write_documents(
+    sources: Any,
+    folder: Path,
+    *,
+    parallel: Any = None,
+    languages: list[str] | None = None,
+    choice: Choice | None = None,
+    threads: int | None = None,
+    listen: Listener | None = None,
+) -> Path:
+    """Shuffle the documents into a folder, unless it holds these already."""
+    choice = choice or Choice()
+    found = resolve(sources, languages)
+    if missing := set(languages or ()) - {part.language for part in texts_of(found)}:
+        raise PairityError(f"no text for {quoted(sorted(missing))}: give it, or leave these languages out.")
+    settings = {**choice.describe(), "text": described(found)}
+    lines: dict[str, list[str]] = {}
+    if parallel is not None:
+        lines = read_texts(
+            parallel, text_column=choice.text_column, languages=[one.language for one in texts_of(found)]
+        )
+        check_parallel(
+            {language: len(one) for language, one in lines.items()}, what="the parallel text", fix="Mend it."
+        )
+        settings["parallel"] = {
+            language: digest("\n".join(one).encode()) for language, one in sorted(lines.items())
+        }
+    if (folder / DOCUMENTS).exists():
+        if read_documents(folder)["settings"] != settings:
+            raise PairityError(
+                f"{folder} holds documents of other text or settings: choose another output folder, or remove this."
+            )
+        return folder
+    drawn = draw(found, choice.draw, text_column=choice.text_column, threads=threads, progress=listen)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with staging(folder.parent, folder.name) as stage:
+        shuffle(drawn, stage, choice, lines, settings, listen)
+        stage.rename(folder)
+    return folder
+
+
+def texts_of(found: Resolved) -> list[TextInput]:
+    return [part for part in found.inputs if isinstance(part, TextInput)]
+
+
+def described(found: Resolved) -> list[list[Any]]:
+    """What tells that text changed: [["eng_Latn", "train/eng_Latn.txt.gz", 123456], ...]"""
+    files = [[part.language, str(file.path), file.size] for part in texts_of(found) for file in part.files]
+    return files + [[part.language, "lines", 0] for part in texts_of(found) if part.lines is not None]
+
+
+def shuffle(
+    drawn: Drawn,
+    stage: Path,
+    choice: Choice,
+    parallel: Mapping[str, list[str]],
+    settings: Mapping[str, Any],
+    listen: Listener | None,
+) -> None:
+    """Every document goes to the shard of its place; then each shard is put in order."""
+    languages = list(drawn.given)
+    size = sum(one.bytes for one in drawn.given.values())
+    shards = min(-(-size // choice.shard_bytes), MOST_SHARDS)
+    kept: list[tuple[int, int, bytes]] = []
+    with ExitStack() as files:
+        spills = [files.enter_context((stage / f"{n}.spill").open("wb")) for n in range(shards)]
+        for number, place, line in placed(drawn, choice, listen):
+            if place < 0:
+                kept.append((number, place, line))
+            else:
+                spill = spills[place * shards // ALL]
+                spill.write(RECORD.pack(place, number, len(line)))
+                spill.write(line)
+    about: dict[str, Any] = {}
+    for n in range(shards):
+        texts = in_order(stage / f"{n}.spill", choice.seed, n)
+        about[f"train-{n:05}.npz"] = written(texts, stage / f"train-{n:05}.npz", languages)
+    about["held-out.npz"] = written(
+        Texts.of((n, line) for n, _, line in sorted(kept)), stage / "held-out.npz", languages
+    )
+    if parallel:
+        rows = (
+            (languages.index(language), line.encode()) for language, all_ in parallel.items() for line in all_
+        )
+        about["parallel.npz"] = written(Texts.of(rows), stage / "parallel.npz", languages)
+    for language in languages:
+        for name, why in (("train-00000.npz", "to train on"), ("held-out.npz", "to hold out")):
+            if not sum(one["bytes"][language] for file, one in about.items() if file[:5] == name[:5]):
+                raise PairityError(
+                    f"{language!r} has too few documents: none is left {why}. Give it more text, or another --held-out."
+                )
+    contents = {"languages": languages, "files": about, "settings": settings}
+    fill(stage / DOCUMENTS, json.dumps(contents | {"digest": digest_of(contents)}, indent=1) + "\n")
+    flush_folder(stage)
+
+
+def placed(drawn: Drawn, choice: Choice, listen: Listener | None) -> Iterator[tuple[int, int, bytes]]:
+    """(number of the language, place, document): below 0 for what is held out, else from 0 to ALL; blank ones go."""
+    lines = drawn.lines(text_column=choice.text_column, progress=listen)
+    for number, (language, documents) in enumerate(lines.items()):
+        place = places(choice.seed, f"held out\0{language}")
+        share = choice.held_out if choice.held_out < 1 else choice.held_out / drawn.given[language].lines
+        limit = min(round(share * ALL), ALL - 1)
+        for count, document in enumerate(documents, 1):
+            if not document.strip():
+                continue
+            try:
+                document.decode()
+            except UnicodeDecodeError as error:
+                raise PairityError(
+                    f"{language!r}, document {count}: not UTF-8 (byte {error.start + 1}). Convert the text."
+                ) from None
+            at = place(document)
+            yield number, at - limit if at < limit else (at - limit) * ALL // (ALL - limit), document
+
+
+def in_order(spill: Path, seed: int, shard: int) -> Texts:
+    """The documents of a shard: sorted, so that the order of reading is forgotten, then mixed."""
+    data, at, records = spill.read_bytes(), 0, []
+    spill.unlink()
+    while at < len(data):
+        place, number, length = RECORD.unpack_from(data, at)
+        at += RECORD.size + length
+        records.append((place, number, data[at - length : at]))
+    records.sort()
+    mixed = np.random.default_rng([seed, shard]).permutation(len(records))
+    return Texts.of(records[row][1:] for row in mixed.tolist())
+
+
+def written(texts: Texts, path: Path, languages: list[str]) -> dict[str, Any]:
+    """Write the file; what documents.json says of it."""
+    fill(path, texts.write)
+    sizes = np.bincount(texts.language, texts.sizes, len(languages)).astype(int).tolist()
+    return {
+        "documents": len(texts),
+        "digest": digest(texts.data.tobytes() + texts.offsets.tobytes() + texts.language.tobytes()),
+        "bytes": dict(zip(languages, sizes, strict=True)),
+    }

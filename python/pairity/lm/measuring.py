@@ -1,0 +1,194 @@
+"""Measuring: the bits of every document become one table per language, and comparisons between tokenizers.
+
+Bits per byte are the unit that is fair across tokenizers: a model's loss per token depends on how long its tokens are.
+On parallel text, bits per line compare languages as well: every line says the same in all of them.
+
+    model, tokenizer, seed, language (null: the mean of all), text, bits_per_byte, bits_per_line, low, high, ...
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from pairity.errors import PairityError, listed
+from pairity.files.writing import write_file
+from pairity.judging.arrays import Floats
+from pairity.judging.metrics.bootstrap import Bootstrap, interval
+from pairity.judging.metrics.fairness import gini
+
+TABLE = pa.schema(
+    [
+        ("model", pa.string()),
+        ("tokenizer", pa.string()),
+        ("seed", pa.int64()),
+        ("language", pa.string()),
+        ("text", pa.string()),
+        ("bits_per_byte", pa.float64()),
+        ("bits_per_line", pa.float64()),
+        ("low", pa.float64()),
+        ("high", pa.float64()),
+        ("documents", pa.int64()),
+        ("bytes", pa.int64()),
+        ("tokens_seen", pa.int64()),
+        ("bytes_seen", pa.int64()),
+    ]
+)
+"""`low` and `high`: the 95% interval of bits_per_byte over documents; a line is a document."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One model on one text: the bits and the bytes of every document, language by language."""
+
+    model: str
+    tokenizer: str
+    seed: int
+    text: str
+    bits: Mapping[str, Floats]
+    bytes: Mapping[str, Floats]
+    tokens_seen: int
+    bytes_seen: int
+
+
+def measure(scored: Sequence[Scored], *, resamples: int = 1000, seed: int = 0) -> pa.Table:
+    """The table, a row per model, text and language, and one for the mean of all languages."""
+    bootstrap = Bootstrap(resamples, seed)
+    rows = []
+    for one in scored:
+        aligned = len({len(bits) for bits in one.bits.values()}) == 1 and one.text == "parallel"
+        per_language = []
+        for stream, (language, bits) in enumerate(one.bits.items(), 1):
+            sums = bootstrap.sums(np.stack([bits, one.bytes[language]], 1), 0 if aligned else stream)
+            per_language.append(sums[:, 0] / sums[:, 1])
+            rows.append(row(one, language, per_language[-1], bits, one.bytes[language]))
+        everything = np.concatenate(list(one.bits.values())), np.concatenate(list(one.bytes.values()))
+        mean = np.mean(per_language, axis=0)
+        per_line = float(np.mean([bits.mean() for bits in one.bits.values()]))
+        rows.append(row(one, None, mean, *everything) | {"bits_per_line": per_line})
+    return pa.Table.from_pylist(rows, TABLE)
+
+
+def row(one: Scored, language: str | None, samples: Floats, bits: Floats, size: Floats) -> dict[str, object]:
+    value, low, high = interval(samples)
+    return {
+        "model": one.model,
+        "tokenizer": one.tokenizer,
+        "seed": one.seed,
+        "language": language,
+        "text": one.text,
+        "bits_per_byte": value,
+        "bits_per_line": float(bits.mean()),
+        "low": None if math.isnan(low) else low,
+        "high": None if math.isnan(high) else high,
+        "documents": len(bits),
+        "bytes": int(size.sum()),
+        "tokens_seen": one.tokens_seen,
+        "bytes_seen": one.bytes_seen,
+    }
+
+
+# Between tokenizers: the same resampled lines for all, and the mean over seeds
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value with its 95% interval over lines; `seeds` has the value of every seed."""
+
+    value: float
+    low: float
+    high: float
+    seeds: tuple[float, ...]
+
+    @property
+    def standard_error(self) -> float:
+        """Of lines and of seeds together; with one seed, of lines alone."""
+        lines = (self.high - self.low) / (2 * 1.96)
+        spread = float(np.std(self.seeds, ddof=1)) if len(self.seeds) > 1 else 0.0
+        return math.hypot(lines, spread / math.sqrt(len(self.seeds)))
+
+    @property
+    def smallest_visible(self) -> float:
+        """The difference that such a run finds four times out of five, at the usual 5%."""
+        return (1.96 + 0.84) * self.standard_error
+
+
+Statistic = Callable[[Floats], Floats]
+"""Of the costs of all languages, along the last axis."""
+
+STATISTICS: dict[str, Statistic] = {
+    "mean": lambda costs: costs.mean(-1),
+    "spread": lambda costs: costs.std(-1),
+    "gini": gini,
+    "worst": lambda costs: costs.max(-1),
+}
+
+
+class Comparison:
+    """Tokenizers on one text, all seeds of each. `unit`: "line" or "byte"."""
+
+    def __init__(self, scored: Sequence[Scored], *, unit: str, resamples: int = 1000, seed: int = 0) -> None:
+        self.languages = list(scored[0].bits)
+        for one in scored:
+            if different := set(self.languages) ^ set(one.bits):
+                raise PairityError(
+                    f"{one.model} and {scored[0].model} differ in languages: {listed(different)}."
+                )
+        bootstrap = Bootstrap(resamples, seed)
+        self.costs: dict[str, dict[int, Floats]] = {}
+        """Tokenizer -> seed -> (1 + resamples) x languages; the first row is of the lines as they are."""
+        aligned = scored[0].text == "parallel"
+        for one in scored:
+            columns = []
+            for stream, language in enumerate(self.languages, 1):
+                size = one.bytes[language] if unit == "byte" else np.ones(len(one.bits[language]))
+                sums = bootstrap.sums(np.stack([one.bits[language], size], 1), 0 if aligned else stream)
+                columns.append(sums[:, 0] / sums[:, 1])
+            self.costs.setdefault(one.tokenizer, {})[one.seed] = np.stack(columns, 1)
+
+    def overall(self, tokenizer: str, statistic: str, against: str | None = None) -> Estimate:
+        """A statistic over languages; with `against`, the difference, over the seeds that both have."""
+        found = self._of(tokenizer, STATISTICS[statistic])
+        if against is not None:
+            found = differences(found, self._of(against, STATISTICS[statistic]))
+        return estimate(found)
+
+    def of_language(self, tokenizer: str, language: str, against: str | None = None) -> Estimate:
+        place = self.languages.index(language)
+        found = self._of(tokenizer, lambda costs: costs[:, place])
+        if against is not None:
+            found = differences(found, self._of(against, lambda costs: costs[:, place]))
+        return estimate(found)
+
+    def worst_language(self, tokenizer: str) -> str:
+        means = np.mean([costs[0] for costs in self.costs[tokenizer].values()], axis=0)
+        return self.languages[int(means.argmax())]
+
+    def _of(self, tokenizer: str, statistic: Statistic) -> dict[int, Floats]:
+        return {seed: statistic(costs) for seed, costs in self.costs[tokenizer].items()}
+
+
+def differences(one: Mapping[int, Floats], other: Mapping[int, Floats]) -> dict[int, Floats]:
+    if not (both := sorted(set(one) & set(other))):
+        raise PairityError("the two have no seed in common: train both with the same seeds.")
+    return {seed: one[seed] - other[seed] for seed in both}
+
+
+def estimate(samples: Mapping[int, Floats]) -> Estimate:
+    value, low, high = interval(np.mean(list(samples.values()), axis=0))
+    return Estimate(value, low, high, tuple(float(one[0]) for one in samples.values()))
+
+
+def write_table(table: pa.Table, path: Path) -> None:
+    """As .parquet or .csv, by its name."""
+    if path.suffix not in (".parquet", ".csv"):
+        raise PairityError(f"{path}: a table is written as .parquet or .csv: choose one of these endings.")
+    write = pq.write_table if path.suffix == ".parquet" else pyarrow.csv.write_csv
+    write_file(path, lambda file: write(table, file))

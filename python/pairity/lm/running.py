@@ -1,0 +1,157 @@
+"""Running: a model's folder from a pack, and the bits of models that are there.
+
+config.json, model.safetensors   as transformers' LlamaForCausalLM has them
+tokenizer.json and its like      the tokenizer
+lm.json                          recipe, pack, history and speed
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from pairity.errors import PairityError
+from pairity.files.locks import locked
+from pairity.files.places import check_folder
+from pairity.files.writing import write_folder
+from pairity.lm import training, weights
+from pairity.lm.measuring import Scored
+from pairity.lm.model import Llama
+from pairity.lm.packs import Pack
+from pairity.lm.recipe import Recipe
+from pairity.lm.scoring import score
+
+ABOUT = "lm.json"
+WEIGHTS = "model.safetensors"
+CHECKPOINT = "checkpoint.safetensors"
+
+
+def train(
+    pack: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    recipe: Recipe | None = None,
+    *,
+    resume: bool = False,
+    force: bool = False,
+    checkpoint_seconds: float = 600.0,
+    listen: training.Listener | None = None,
+) -> dict[str, Any]:
+    """Train a model on a pack and write its folder; what lm.json says of it.
+
+    A run that was stopped leaves checkpoint.safetensors in the folder, and `resume` goes on from there, bit for bit
+    (on a GPU as far as its kernels always give the same).
+    """
+    recipe, folder, packed = recipe or Recipe(), Path(output), Pack(Path(pack))
+    first = int(os.environ.get("RANK", "0")) == 0
+    with locked(folder) if first else nullcontext():
+        check_folder(folder, (WEIGHTS,), what="a model", force=force or resume)
+        checkpoint = folder / CHECKPOINT
+        if checkpoint.exists() and not resume:
+            if not force:
+                raise PairityError(
+                    f"{folder} holds a run that was stopped: go on with --resume, or begin anew with --force."
+                )
+            checkpoint.unlink()
+        engine, run = training.train(
+            packed, recipe, checkpoint=checkpoint, checkpoint_seconds=checkpoint_seconds, listen=listen
+        )
+        last = run.history[-1]
+        about = {
+            "tokenizer": packed.tokenizer,
+            "pack": {"path": str(packed.folder.absolute()), "digest": packed.manifest["digest"]},
+            "documents": packed.manifest["documents"],
+            "recipe": recipe.describe(),
+            "parameters": engine.model.shape.parameters,
+            "tokens_seen": last["tokens"],
+            "bytes_seen": last["bytes"],
+            "speed": run.speed(engine),
+            "history": run.history,
+            "curve": run.curve,
+        }
+        if first:
+            save(folder, engine.model, packed, about)
+    return about
+
+
+def save(folder: Path, model: Llama, pack: Pack, about: dict[str, Any]) -> None:
+    """The folder as transformers reads it, with the tokenizer."""
+    tokenizer = {file.name: file.read_bytes() for file in sorted((pack.folder / "tokenizer").iterdir())}
+    config = weights.config(model.shape, pack.tokenizer["end_id"])
+    write_folder(
+        folder,
+        {
+            **tokenizer,
+            "config.json": json.dumps(config, indent=1) + "\n",
+            WEIGHTS: weights.writer(model.state_dict()),
+            ABOUT: json.dumps(about, indent=1) + "\n",
+        },
+        obsolete=(CHECKPOINT,),
+    )
+
+
+def load(folder: Path) -> Llama:
+    """The model in a folder that `train` wrote."""
+    model = Llama(weights.shape_of(folder))
+    model.load_state_dict(weights.read(folder / WEIGHTS)[0])
+    model.to("cuda" if torch.cuda.is_available() else "cpu")
+    return model
+
+
+def measure_models(
+    models: Iterable[str | os.PathLike[str]], *, pack: str | os.PathLike[str] | None = None
+) -> list[Scored]:
+    """The bits of every document to measure on; all packs have to be of the same documents.
+
+    The text is in the pack that a model was trained on; `pack` says where that is now.
+    """
+    found: list[Scored] = []
+    documents: dict[str, str] = {}
+    for given in models:
+        folder = Path(given)
+        about = read_about(folder)
+        packed = Pack(Path(pack or about["pack"]["path"]))
+        if packed.tokenizer["digest"] != about["tokenizer"]["digest"]:
+            raise PairityError(
+                f"{folder} was trained with another tokenizer than {packed.folder} is packed for."
+            )
+        documents[str(folder)] = packed.manifest["documents"]
+        if len(set(documents.values())) > 1:
+            raise PairityError(
+                f"{folder} and {next(iter(documents))} were measured on other documents: pack the text for all "
+                "tokenizers in one command."
+            )
+        model = load(folder)
+        for name in packed.manifest["texts"]:
+            texts = packed.text(name)
+            bits = score(model, texts, packed.tokenizer["end_id"])
+            rows = {packed.languages[one]: texts.language == one for one in np.unique(texts.language)}
+            found.append(
+                Scored(
+                    model=folder.name,
+                    tokenizer=packed.tokenizer["name"],
+                    seed=about["recipe"]["seed"],
+                    text=name,
+                    bits={language: bits[chosen] for language, chosen in rows.items()},
+                    bytes={language: texts.bytes[chosen].astype(float) for language, chosen in rows.items()},
+                    tokens_seen=about["tokens_seen"],
+                    bytes_seen=about["bytes_seen"],
+                )
+            )
+    return found
+
+
+def read_about(folder: Path) -> dict[str, Any]:
+    try:
+        about: dict[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise PairityError(f"{folder} is not a model of pairity lm train: it has no {ABOUT}.") from None
+    except ValueError as error:
+        raise PairityError(f"{folder / ABOUT} is damaged, it is not JSON: {error}.") from None
+    return about

@@ -1,0 +1,181 @@
+"""Recipes, tables of bits, and benchmark results: all that needs no torch."""
+
+import json
+import math
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import pairity
+from pairity.lm import benchmarks
+from pairity.lm.measuring import TABLE, Comparison, Estimate, Scored, measure, write_table
+from pairity.lm.recipe import Recipe, sizes
+
+# ---------------------------------------------------------------- recipes
+
+
+def test_the_names_of_sizes_are_their_parameters():
+    for name in sizes():
+        number = float(name[:-1]) * {"M": 1e6, "B": 1e9}[name[-1]]
+        assert Recipe(size=name).shape(32_768).parameters == pytest.approx(number, rel=0.06), name
+
+
+def test_the_learning_rate_rises_stays_and_falls_by_the_root():
+    recipe = Recipe(learning_rate=1.0, warmup=0.04)
+    rates = [recipe.rate(step, 1000) for step in range(1000)]
+    assert rates[0] == pytest.approx(1 / 40)
+    assert rates[39:800] == [1.0] * 761
+    assert rates[850] == pytest.approx(1 - math.sqrt(50 / 200))
+    assert 0 < rates[-1] < 0.01
+
+
+def test_steps_of_equal_bytes_and_of_equal_compute():
+    assert Recipe(batch=2, context=10, epochs=1.5).steps(1000) == 75
+    assert Recipe(batch=2, context=10, tokens=400).steps(1000) == 20
+    with pytest.raises(pairity.PairityError, match="do not fill one batch"):
+        Recipe(batch=64).steps(1000)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"size": "7B"},
+        {"batch": 0},
+        {"epochs": 0},
+        {"learning_rate": math.nan},
+        {"decay": 0.95, "warmup": 0.1},
+        {"precision": "fp8"},
+        {"batch": 8, "micro_batch": 3},
+    ],
+)
+def test_bad_recipes_are_refused(wrong):
+    with pytest.raises(pairity.PairityError):
+        Recipe(**wrong)
+
+
+# ---------------------------------------------------------------- tables of bits
+
+
+def scored(tokenizer: str, seed: int, add: float = 0.0, text: str = "parallel") -> Scored:
+    random = np.random.default_rng(4)
+    size = {
+        "eng_Latn": random.integers(50, 90, 40).astype(float),
+        "tam_Taml": random.integers(200, 300, 40) * 1.0,
+    }
+    bits = {language: 1.5 * one + random.normal(0, 5, 40) + add for language, one in size.items()}
+    return Scored(f"{tokenizer}-{seed}", tokenizer, seed, text, bits, size, 1000, 4000)
+
+
+def test_the_table_has_a_row_per_language_and_one_for_all(tmp_path):
+    table = measure([scored("classical", 1), scored("parity", 1, text="held-out")], resamples=200)
+    assert table.schema == TABLE
+    rows = table.to_pylist()
+    assert [row["language"] for row in rows] == ["eng_Latn", "tam_Taml", None] * 2
+    one = scored("classical", 1)
+    english = one.bits["eng_Latn"].sum() / one.bytes["eng_Latn"].sum()
+    assert rows[0]["bits_per_byte"] == pytest.approx(english)
+    assert rows[0]["bits_per_line"] == pytest.approx(one.bits["eng_Latn"].mean())
+    assert rows[0]["low"] < english < rows[0]["high"]
+    assert rows[2]["bits_per_byte"] == pytest.approx(
+        (rows[0]["bits_per_byte"] + rows[1]["bits_per_byte"]) / 2
+    )
+    write_table(table, tmp_path / "bits.parquet")
+    assert pq.read_table(tmp_path / "bits.parquet").equals(table)
+    write_table(table, tmp_path / "bits.csv")
+    assert (tmp_path / "bits.csv").read_text().count("\n") == 7
+    with pytest.raises(pairity.PairityError, match=r"\.parquet or \.csv"):
+        write_table(table, tmp_path / "bits.xlsx")
+
+
+def test_differences_are_paired_over_lines_and_seeds():
+    models = [
+        scored(name, seed, add) for name, add in (("classical", 0), ("parity", -3)) for seed in (1, 2, 3)
+    ]
+    found = Comparison(models, unit="line", resamples=200)
+    mean = found.overall("parity", "mean", "classical")
+    assert mean.value == pytest.approx(-3)
+    assert mean.low == pytest.approx(-3)
+    assert mean.high == pytest.approx(-3), "the same lines are drawn for both, so nothing else is left"
+    assert mean.seeds == pytest.approx((-3, -3, -3))
+    alone = found.overall("parity", "mean")
+    assert alone.high - alone.low > 3
+    costs = [one.mean() for one in models[0].bits.values()]
+    assert found.overall("classical", "gini").value == pytest.approx(
+        abs(costs[0] - costs[1]) / sum(costs) / 2
+    )
+    assert found.overall("classical", "spread").value == pytest.approx(np.std(costs))
+    assert found.worst_language("parity") == "tam_Taml"
+    with pytest.raises(pairity.PairityError, match="no seed in common"):
+        Comparison([scored("a", 1), scored("b", 2)], unit="line").overall("a", "mean", "b")
+
+
+def test_the_smallest_visible_difference():
+    assert Estimate(0, -1.96, 1.96, (0.5,)).smallest_visible == pytest.approx(2.8)
+    assert Estimate(0, 0, 0, (1.0, -1.0)).smallest_visible == pytest.approx(2.8)
+
+
+# ---------------------------------------------------------------- benchmarks
+
+
+def test_the_twelve_benchmarks_and_their_languages():
+    names = [one.benchmark for one in benchmarks.benchmarks()]
+    assert len(names) == 12
+    for row in benchmarks.read_table("benchmark_languages.csv"):
+        assert set(row["in_paper"].split()) <= set(names), row["language"]
+
+
+def test_random_baselines_are_those_that_the_paper_prints():
+    """Where its list of benchmarks and its table agree."""
+    random = {one.benchmark: one.random["lighteval"] for one in benchmarks.benchmarks()}
+    listed = {
+        row["language"]: row["in_paper"].split() for row in benchmarks.read_table("benchmark_languages.csv")
+    }
+    for language, printed in {"ell_Grek": 37.5, "ben_Beng": 25.0, "pes_Arab": 25.0, "kor_Hang": 25.0}.items():
+        assert 100 * benchmarks.mean([random[name] for name in listed[language]]) == printed
+
+
+def test_results_of_both_programs_are_averaged_per_language(tmp_path):
+    lighteval = {
+        "results": {
+            "lighteval|belebele_ell_Grek_mcf|0": {"acc_norm": 0.4, "acc_norm_stderr": 0.03, "acc_": 0.1},
+            "lighteval|xnli_ell_mcf|0": {"acc_": 0.6, "acc__stderr": 0.04},
+            "lighteval|openai_mmlu_ara_mcf:anatomy|0": {"acc": 0.2, "acc_stderr": 0.03},
+            "lighteval|openai_mmlu_ara_mcf:law|0": {"acc": 0.4, "acc_stderr": 0.04},
+            "lighteval|openai_mmlu_ara_mcf:_average|0": {"acc": 0.9},
+            "all": {"acc": 0.9},
+        }
+    }
+    harness = {
+        "results": {
+            "xnli_el": {"alias": "xnli_el", "acc,none": 0.5, "acc_stderr,none": 0.02},
+            "include_base_44_greek": {"acc,none": 0.3, "acc_stderr,none": 0.02},
+            "hellaswag": {"acc,none": 0.9},
+        }
+    }
+    for name, contents in (("one", lighteval), ("two", harness)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(contents))
+    found = benchmarks.score({name: tmp_path / f"{name}.json" for name in ("one", "two")})
+    assert [(one.model, one.language) for one in found] == [
+        ("one", "ell_Grek"),
+        ("one", "arb_Arab"),
+        ("two", "ell_Grek"),
+    ]
+    greek, arabic, other = found
+    assert greek.score == pytest.approx(0.5)
+    assert greek.standard_error == pytest.approx(0.025)
+    assert greek.random == pytest.approx(0.375)
+    assert greek.benchmarks == "Belebele, XNLI"
+    assert arabic.score == pytest.approx(0.3)
+    assert arabic.standard_error == pytest.approx(0.025)
+    assert other.random == pytest.approx((1 / 3 + 1 / 4) / 2), "three choices there"
+
+
+@pytest.mark.parametrize(
+    "contents",
+    ["{}", "[]", '{"results": {"hellaswag": {"acc": 1}}}', '{"results": {"xnli_el": {"f1": 1}}}', "not"],
+)
+def test_files_without_results_are_refused(tmp_path, contents):
+    (tmp_path / "r.json").write_text(contents)
+    with pytest.raises(pairity.PairityError):
+        benchmarks.score({"a": tmp_path / "r.json"})
