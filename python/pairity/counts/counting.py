@@ -66,7 +66,7 @@ def count(
         cut=cut,
     )
     wanted = None if languages is None else list(languages)
-    found = resolve(sources, wanted, by_column=language_column is not None)
+    found = resolve(sources, wanted, language_column=language_column)
     inputs = [part for part in found.inputs if isinstance(part, TextInput)]
     texts = {part.language: part for part in inputs if part.language}
     if wanted is None:

@@ -89,7 +89,7 @@ def read_train_and_dev(
     **reading: Unpack[GivenReading],
 ) -> Texts:
     """Count train and dev (SOURCEs). `reading` says how text is read, in the words of `count`."""
-    by_column = reading.get("language_column") is not None
+    column = reading.get("language_column")
 
     def read(sources: Resolved, split: Split, languages: list[str] | None = None) -> Counts:
         show.stage(f"reading {split}", unit="B")
@@ -104,8 +104,8 @@ def read_train_and_dev(
             **(reading if split == "train" else {**reading, **LINE_BY_LINE}),
         )
 
-    train_sources = resolve(train, by_column=by_column)
-    dev_sources = None if dev is None else resolve(dev, by_column=by_column)
+    train_sources = resolve(train, language_column=column)
+    dev_sources = None if dev is None else resolve(dev, language_column=column)
     train_counts = dev_counts = dev_languages = None
     left_out: tuple[str, ...] = ()
 
