@@ -34,6 +34,10 @@ def test_records_that_name_their_languages(folder: Path) -> None:
     piped = pairity("count", "-", *options, "-o", "b.parquet", text=lines_of(RECORDS), cwd=folder)
     assert piped.returncode == 0, piped.stderr
     assert Counts.load(folder / "a.parquet") == Counts.load(folder / "b.parquet") == count(EXPECTED)
+    table = "lang,body\neng,one two\ndeu,eins\neng,one two\n"
+    piped = pairity("count", *options, "-o", "c.parquet", "--", "-.csv", text=table, cwd=folder)
+    assert piped.returncode == 0, piped.stderr
+    assert Counts.load(folder / "c.parquet") == count(EXPECTED)
 
 
 def test_cleaning_is_reported_and_kept(folder: Path) -> None:

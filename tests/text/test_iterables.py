@@ -48,10 +48,11 @@ MADE = [
     lambda: StandIn(TABLE),
     lambda: TABLE,
     lambda: Table(TABLE),
+    lambda: RECORDS,
     lambda: iter(RECORDS),
     lambda: (record for record in RECORDS),
 ]
-NAMES = ["data set", "table", "other table", "iterator", "generator"]
+NAMES = ["data set", "table", "other table", "list", "iterator", "generator"]
 
 
 @pytest.mark.parametrize("make", MADE, ids=NAMES)

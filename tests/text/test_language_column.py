@@ -174,7 +174,7 @@ def test_sources_that_name_their_language_may_stand_beside(tmp_path: Path) -> No
 
 def test_one_text_column_for_all() -> None:
     with pytest.raises(PairityError, match="give one name for all"):
-        count(iter(RECORDS), text_column={"eng_Latn": "text"}, language_column="lang")
+        count(RECORDS, text_column={"eng_Latn": "text"}, language_column="lang")
 
 
 def test_a_text_column_for_each_language(tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ def test_training_reads_such_files(tmp_path: Path) -> None:
 
 
 def test_languages_that_are_not_wanted_are_left_out() -> None:
-    found = count(iter(RECORDS), language_column="lang", languages=["eng_Latn", "tam_Taml"])
+    found = count(RECORDS, language_column="lang", languages=["eng_Latn", "tam_Taml"])
     assert list(found) == ["eng_Latn", "tam_Taml"]
     assert found.left_out == ("deu_Latn",)
     assert isinstance(found, Counts)

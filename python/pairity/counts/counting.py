@@ -89,7 +89,7 @@ def count(
     )
     draw = None if draw is None or draw.takes_all else draw
     wanted = None if languages is None else list(languages)
-    found = resolve(sources, wanted, by_column=language_column is not None)
+    found = resolve(sources, wanted, language_column=language_column)
     if draw:
         drawing.check_sources(found)
     texts = {part.language: part for part in found.inputs if isinstance(part, TextInput) and part.language}

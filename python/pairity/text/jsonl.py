@@ -13,16 +13,17 @@ import pyarrow.json
 from pairity.errors import PairityError
 from pairity.text.columns import FIXES, to_utf8, value_in
 
-Broken = Callable[[int, PairityError], None]
-"""Hears of a broken line of the block; raises it, unless such lines are passed over."""
-
 
 def texts(
-    lines: bytes, columns: Sequence[str], place: Callable[[int], str], broken: Broken
+    lines: bytes,
+    columns: Sequence[str],
+    place: Callable[[int], str],
+    broken: Callable[[int, PairityError], None],
 ) -> tuple[list[Any], list[int] | None]:
     """The texts of whole lines as an Arrow array for each column, and their line numbers where some are left out.
 
-    `place` says where a line of the block stands, for errors.
+    `place` says where a line of the block stands, for errors; `broken` hears of them, and raises unless they are passed
+    over.
     """
     fast = texts_at_once(lines, columns)
     if fast is not None:

@@ -278,7 +278,7 @@ def read_texts(
     how = TextReading(**reading)
     texts: dict[str, list[str]] = {}
     wanted = None if languages is None else list(languages)
-    for part in resolve(sources, wanted, by_column=how.language_column is not None).inputs:
+    for part in resolve(sources, wanted, language_column=how.language_column).inputs:
         if isinstance(part, CountsInput):
             raise PairityError(f"{part.origin} holds counts, and here text is needed: give the text files.")
         found: dict[str, list[str]] = {part.language: []} if part.language else {}

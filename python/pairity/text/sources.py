@@ -40,12 +40,14 @@ from pairity.text.mistakes import check_language, keep_only, refuse_same_stem, r
 from pairity.text.words import WORDFREQ, WordList
 
 
-def resolve(sources: Any, languages: Iterable[str] | None = None, *, by_column: bool = False) -> Resolved:
+def resolve(
+    sources: Any, languages: Iterable[str] | None = None, *, language_column: str | None = None
+) -> Resolved:
     """Find the languages in `sources`: a SOURCE or a sequence of them.
 
     With `languages` (those of train, when dev is read) others found in a folder are left out, and `left_out`
     lists them; another one that was named one by one is an error. What is resolved already is only chosen from.
-    `by_column`: records name their languages, where the user does not.
+    `language_column`: what names the language of a record, where the user does not.
 
     >>> resolve(["eng_Latn=a.txt", "more/"])  # doctest: +SKIP
     Resolved(inputs=(TextInput('eng_Latn', ...), TextInput('deu_Latn', ...)), ...)
@@ -57,7 +59,8 @@ def resolve(sources: Any, languages: Iterable[str] | None = None, *, by_column: 
         return Resolved(tuple(kept), sources.notes, (*sources.left_out, *others))
     notes: list[str] = []
     inputs: list[TextInput | CountsInput] = []
-    for source in as_sequence(sources):
+    by_column = language_column is not None
+    for source in [sources] if are_records(sources, language_column) else as_sequence(sources):
         try:
             inputs += resolve_one(source, notes, by_column)
         except OSError as error:  # a folder that may not be read, a name that is too long
@@ -132,6 +135,16 @@ def resolve_one(source: Any, notes: list[str], by_column: bool) -> list[TextInpu
 
 def at_place(place: Place, origin: str, notes: list[str], by_column: bool) -> list[TextInput | CountsInput]:
     return (files_of_many if by_column else resolve_path)(place, origin, notes)
+
+
+def are_records(sources: Any, language_column: str | None) -> bool:
+    """Whether a list is one of records, not of SOURCEs: the first has the column."""
+    if language_column is None or not isinstance(sources, list | tuple) or not sources:
+        return False
+    first = sources[0]
+    return isinstance(first, Mapping) and (
+        language_column in first or language_column.partition(".")[0] in first
+    )
 
 
 def is_data(value: Any) -> bool:

@@ -104,7 +104,7 @@ def read_train_and_dev(
     `choose` and `draw` say what of the train text is taken, `counting` how it is counted, since it may be large:
     memory, min_count, checkpoint, resume.
     """
-    by_column = reading.get("language_column") is not None
+    column = reading.get("language_column")
 
     def read(sources: Resolved, split: Split, languages: list[str] | None = None) -> Counts:
         show.stage(f"reading {split}", unit="B")
@@ -121,8 +121,8 @@ def read_train_and_dev(
             **((counting or {}) if split == "train" else {}),
         )
 
-    train_sources = resolve(train, by_column=by_column)
-    dev_sources = None if dev is None else resolve(dev, by_column=by_column)
+    train_sources = resolve(train, language_column=column)
+    dev_sources = None if dev is None else resolve(dev, language_column=column)
     train_counts = dev_counts = dev_languages = None
     left_out: tuple[str, ...] = ()
 
