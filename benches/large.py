@@ -3,8 +3,8 @@
     python benches/large.py                        40 million words of 30 languages, 64,000 merges: some 9 GB
     python benches/large.py --words 1000000        does it work at all
 
-The words are those of the growth runs of bench.py. They are made in memory, one language at a time, so that the peak is that of
-the counts and the training alone and not that of a reader.
+The words are those of the growth runs of bench.py. They are made in memory, one language at a time, so that the peak is
+that of the counts and the training alone and not that of a reader.
 """
 
 import argparse

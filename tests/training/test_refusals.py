@@ -130,7 +130,10 @@ def test_bad_input_is_refused_before_any_work(case, monkeypatch):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"dev": DEV | {"tel": [" a", " a"]}}, "train text of 'deu' has a pre-token of 11 bytes, and up to 10 can be .*--pretokenizer gpt4o"),
+        (
+            {"dev": DEV | {"tel": [" a", " a"]}},
+            "train text of 'deu' has a pre-token of 11 bytes, and up to 10 can be .*--pretokenizer gpt4o",
+        ),
         ({"dev": DEV | {"tel": [" a", " తెలుగు"]}}, "dev text of 'tel' has a pre-token of 19 bytes"),
     ],
 )

@@ -216,9 +216,9 @@ def check_lengths(texts: Counts) -> None:
         # No pre-token is longer than all of them together, which is quickly known.
         if offsets[-1] - offsets[0] > LONGEST and (longest := int(np.diff(offsets).max())) > LONGEST:
             raise PairityError(
-                f"the {texts.split} text of {language!r} has a pre-token of {longest:,} bytes, and up to {LONGEST:,} can "
-                "be learned from: choose a pre-tokenizer that cuts text into words (--pretokenizer gpt4o), or cut the "
-                "text into shorter lines."
+                f"the {texts.split} text of {language!r} has a pre-token of {longest:,} bytes, and up to {LONGEST:,} "
+                "can be learned from: choose a pre-tokenizer that cuts text into words (--pretokenizer gpt4o), or cut "
+                "the text into shorter lines."
             )
 
 
