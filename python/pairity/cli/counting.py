@@ -12,6 +12,7 @@ from pairity.cli.printing import print_counts
 from pairity.counts.counting import count
 from pairity.counts.counts import Counts
 from pairity.counts.parquet import check_name
+from pairity.errors import PairityError
 from pairity.progress import Progress
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER
 
@@ -21,6 +22,7 @@ from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER
     """
     pairity count corpus/ -o counts.parquet
     pairity count 'eng_Latn=en/*.jsonl.zst' code=src.parquet --text-column content -o counts.parquet
+    pairity count corpus/ --shard 3 --of 16 -o part-3.parquet
     """,
 )
 @click.argument("sources", nargs=-1, required=True, callback=values_in, metavar="SOURCE...")
@@ -32,6 +34,10 @@ from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER
     show_default=True,
     help="What the text is for: to learn from (train), or to compare languages on (dev).",
 )
+@click.option(
+    "--shard", type=int, metavar="I", help="Count only part I of N, of which every job has another."
+)
+@click.option("--of", type=int, metavar="N", help="How many parts there are; merge puts them together.")
 @force("an existing file")
 @cutting()
 @config
@@ -46,6 +52,8 @@ def count_command(
     text_column: str,
     replace_invalid: bool,
     threads: int | None,
+    shard: int | None,
+    of: int | None,
 ) -> None:
     """Count pre-tokens once, so that training can start from counts.
 
@@ -65,9 +73,21 @@ def count_command(
             threads=threads,
             count_words=split == "dev",
             progress=show.bytes_read,
+            shard=shard_in(shard, of),
         )
         counts.save(output)
     print_counts(counts, output)
+
+
+def shard_in(shard: int | None, of: int | None) -> tuple[int, int] | None:
+    """--shard 3 --of 16 -> (3, 16)"""
+    if shard is None and of is None:
+        return None
+    if of is None:
+        raise PairityError(f"shard is {shard}, but of how many is not said: add --of.")
+    if shard is None:
+        raise PairityError(f"of is {of}, but which of them is not said: add --shard, from 1 to {of}.")
+    return shard, of
 
 
 @command("merge", "pairity merge part-*.parquet -o counts.parquet")

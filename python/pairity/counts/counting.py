@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 from pairity import _core
 from pairity.counts import parquet
 from pairity.counts.counts import Counts, merge
+from pairity.counts.shards import take_shard
 from pairity.counts.tables import from_dict, from_table
 from pairity.counts.values import LanguageCounts, Split, check_split, text_buffers
 from pairity.errors import PairityError
@@ -21,6 +22,12 @@ from pairity.text.columns import check_errors
 from pairity.text.inputs import CountsInput, TextInput
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
 from pairity.text.sources import resolve
+
+Engine = Callable[
+    [Sequence[TextInput], Pretokenization, str, str, int | None, bool, reading.BytesListener | None],
+    Mapping[str, LanguageCounts],
+]
+"""What counts text: `count_texts`, or another with its arguments."""
 
 
 def count(
@@ -36,6 +43,8 @@ def count(
     count_words: bool = False,
     languages: Iterable[str] | None = None,
     progress: reading.BytesListener | None = None,
+    shard: tuple[int, int] | None = None,
+    engine: Engine | None = None,
 ) -> Counts:
     """Count the pre-tokens of every language in `sources` (what a SOURCE may be: see `pairity.text.sources`).
 
@@ -43,12 +52,16 @@ def count(
     bytes that are not UTF-8 as U+FFFD and counts them in `replaced`. With `languages` only these are counted:
     others found in a folder end up in `left_out`, others named one by one are an error.
     `progress(done, total, what)` gets bytes of the files as they are on disk, and the language at work.
+    `shard=(3, 16)` counts the third of 16 parts, for `merge` to put together: every part has some of the files.
+    `engine` counts the text elsewhere: see `pairity.spark`.
     """
     check_split(split)
     check_errors(errors)
     cut = Pretokenization.of(pretokenizer, digits, normalize)
     wanted = None if languages is None else list(languages)
-    found = resolve(sources, wanted)
+    found, part_of = resolve(sources, wanted), None
+    if shard is not None:
+        found, part_of = take_shard(found, shard)
     texts = {part.language: part for part in found.inputs if isinstance(part, TextInput)}
     given: list[Counts] = []
     origins: list[str] = []
@@ -68,10 +81,15 @@ def count(
         origins.append(part.origin)
     made = dict(merge(given, origins=origins)) if given else {}
     parquet.give_back_memory()
-    made |= count_texts(list(texts.values()), cut, errors, text_column, threads, count_words, progress)
+    made |= (engine or count_texts)(
+        list(texts.values()), cut, errors, text_column, threads, count_words, progress
+    )
+    for part in texts.values():
+        if not part_of and not made[part.language].bytes:
+            raise PairityError(no_text(part, made[part.language].lines or 0))
     unwanted = [] if wanted is None else [language for language in order if language not in wanted]
     kept = {language: made[language] for language in order if language not in unwanted}
-    return Counts(kept, cut, split, left_out=[*found.left_out, *unwanted], notes=found.notes)
+    return Counts(kept, cut, split, part_of, left_out=[*found.left_out, *unwanted], notes=found.notes)
 
 
 def count_texts(
@@ -121,9 +139,6 @@ def count_texts(
         made[language] = from_core(*counter.finish(), count_words)
 
     reading.read(inputs, feed, finish, text_column=text_column, threads=threads, progress=progress)
-    for part in inputs:
-        if not made[part.language].bytes:
-            raise PairityError(no_text(part, made[part.language].lines or 0))
     return made
 
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from pairity.counts import parquet
+from pairity.counts.shards import Shard, check_shards
 from pairity.counts.tables import from_dict, from_table
 from pairity.counts.values import LanguageCounts, Split, check_split, sum_language
 from pairity.errors import PairityError
@@ -37,7 +38,8 @@ class Summary(NamedTuple):
 class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
     """Language -> its counts, in the order in which the languages were given.
 
-    `left_out` lists languages that were found and not wanted, `notes` what else a user should hear.
+    `left_out` lists languages that were found and not wanted, `notes` what else a user should hear. `shard` says which
+    part of a count it is, if it is not all of it.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
         languages: Mapping[str, LanguageCounts],
         pretokenization: Pretokenization,
         split: Split = "train",
+        shard: Shard | None = None,
         *,
         left_out: Sequence[str] = (),
         notes: Sequence[str] = (),
@@ -52,6 +55,7 @@ class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
         self._languages = dict(languages)
         self.pretokenization = pretokenization
         self.split: Split = check_split(split)
+        self.shard = shard
         self.left_out = tuple(left_out)
         self.notes = tuple(notes)
 
@@ -79,7 +83,7 @@ class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
         """Write one Parquet file; it appears under its name only when it is whole."""
         path = Path(path)
         parquet.check_name(path)
-        parquet.write(path, parquet.Stored(self, self.pretokenization, self.split))
+        parquet.write(path, parquet.Stored(self, self.pretokenization, self.split, self.shard))
 
     @classmethod
     def load(
@@ -148,7 +152,10 @@ class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
 
 
 def merge(parts: Sequence[Counts], *, origins: Sequence[str] = ()) -> Counts:
-    """Sum counts that were cut in the same way and are of the same split; `origins` name them in errors."""
+    """Sum counts that were cut in the same way and are of the same split; `origins` name them in errors.
+
+    Shards have to be all there, and their sum is no shard.
+    """
     if not parts:
         raise PairityError("no counts to merge: give at least one.")
     names = list(origins) or [f"counts {number}" for number in range(1, len(parts) + 1)]
@@ -164,9 +171,15 @@ def merge(parts: Sequence[Counts], *, origins: Sequence[str] = ()) -> Counts:
             raise PairityError(
                 f"{names[0]} is of split {first.split!r}, {name} of {part.split!r}: keep train and dev apart."
             )
+    check_shards((name, part.shard) for name, part in zip(names, parts, strict=True))
     order = dict.fromkeys(language for part in parts for language in part)
     languages = {
         language: sum_language(language, [part[language] for part in parts if language in part])
         for language in order
     }
+    for language, counts in languages.items():
+        if not counts.bytes:  # what a shard may have, all of them may not
+            raise PairityError(
+                f"no text for {language!r}: its files are empty. Give it text, or leave it out."
+            )
     return Counts(languages, first.pretokenization, first.split)

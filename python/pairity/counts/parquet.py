@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -17,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from pairity.counts.shards import Shard
 from pairity.counts.tables import from_table, rows_by_language
 from pairity.counts.values import (
     MAX_COUNT,
@@ -44,6 +46,7 @@ SCHEMA = pa.schema(
         pa.field("count", pa.int64(), nullable=False),
     ]
 )
+NO_ROWS = (pa.array([], pa.large_binary()), np.zeros(0, np.uint64))
 
 
 class Stored(NamedTuple):
@@ -52,6 +55,7 @@ class Stored(NamedTuple):
     languages: Mapping[str, LanguageCounts]
     pretokenization: Pretokenization
     split: Split
+    shard: Shard | None = None
 
 
 def check_name(path: Path) -> None:
@@ -110,6 +114,8 @@ def metadata_of(stored: Stored, groups: Sequence[Mapping[str, Any]]) -> dict[str
         },
         "row_groups": list(groups),
     }
+    if stored.shard:
+        metadata["shard"] = asdict(stored.shard)
     return metadata | {"digest": digest_of(metadata)}
 
 
@@ -173,7 +179,11 @@ def read(path: Path, stated: Pretokenization | None, split: Split | None) -> Sto
         if cut["hash"] != made_with.hash:
             raise ValueError("the hash is not that of the pattern")
         stored_split = check_split(metadata["split"])
-        languages = with_sizes(rows_by_language(table, str(path)), metadata["languages"], path)
+        shard = Shard(**metadata["shard"]) if "shard" in metadata else None
+        rows = rows_by_language(table, str(path)) if table.num_rows or not shard else {}
+        if shard:  # its languages may have no rows
+            rows = dict.fromkeys(metadata["languages"], NO_ROWS) | rows
+        languages = with_sizes(rows, metadata["languages"], path)
         if metadata.get("digest", digest_of(metadata)) != digest_of(metadata):
             raise ValueError("it does not match its digest")
         if "row_groups" in metadata:  # an older pairity wrote no digests
@@ -183,7 +193,7 @@ def read(path: Path, stated: Pretokenization | None, split: Split | None) -> Sto
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         raise PairityError(f"{path}: its metadata is broken ({error!r}). Count again.") from error
     check_same(str(path), made_with, stated or made_with, stored_split, split or stored_split)
-    return Stored(languages, made_with, stored_split)
+    return Stored(languages, made_with, stored_split, shard)
 
 
 def check_rows(path: Path, table: Any, groups: Sequence[Mapping[str, Any]]) -> None:
