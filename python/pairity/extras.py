@@ -9,6 +9,7 @@ EXTRA_OF = {
     "gguf": "gguf",
     "jinja2": "report",
     "markupsafe": "report",
+    "pyspark": "spark",
     "sentencepiece": "peers",
     "tiktoken": "peers",
     "transformers": "peers",

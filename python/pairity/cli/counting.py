@@ -1,6 +1,7 @@
 """`count` and `merge`: from text to counts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,12 @@ import click
 from pairity.cli.options import command, config, cutting, force, output, values_in
 from pairity.cli.outputs import output_file
 from pairity.cli.printing import print_counts
-from pairity.counts.counting import count
+from pairity.counts.counting import Engine, count
 from pairity.counts.counts import Counts
 from pairity.counts.parquet import check_name
 from pairity.errors import PairityError
 from pairity.progress import Progress
+from pairity.spark import on, start
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER
 
 
@@ -23,6 +25,7 @@ from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER
     pairity count corpus/ -o counts.parquet
     pairity count 'eng_Latn=en/*.jsonl.zst' code=src.parquet --text-column content -o counts.parquet
     pairity count corpus/ --shard 3 --of 16 -o part-3.parquet
+    pairity count corpus/ --engine spark --master spark://host:7077 -o counts.parquet
     """,
 )
 @click.argument("sources", nargs=-1, required=True, callback=values_in, metavar="SOURCE...")
@@ -38,6 +41,14 @@ from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER
     "--shard", type=int, metavar="I", help="Count only part I of N, of which every job has another."
 )
 @click.option("--of", type=int, metavar="N", help="How many parts there are; merge puts them together.")
+@click.option(
+    "--engine",
+    type=click.Choice(["pairity", "spark"]),
+    default="pairity",
+    show_default=True,
+    help="What runs it: this process, or Apache Spark.",
+)
+@click.option("--master", metavar="URL", help="Where Spark runs. Default: local[*,4], this machine.")
 @force("an existing file")
 @cutting()
 @config
@@ -54,13 +65,15 @@ def count_command(
     threads: int | None,
     shard: int | None,
     of: int | None,
+    engine: str,
+    master: str | None,
 ) -> None:
     """Count pre-tokens once, so that training can start from counts.
 
     What a SOURCE may be: pairity --help.
     """
     check_name(output)
-    with output_file(output, force=force), Progress() as show:
+    with output_file(output, force=force), engine_in(engine, master) as spark, Progress() as show:
         show.stage("counting", unit="B")
         counts = count(
             list(sources),
@@ -74,6 +87,7 @@ def count_command(
             count_words=split == "dev",
             progress=show.bytes_read,
             shard=shard_in(shard, of),
+            engine=spark,
         )
         counts.save(output)
     print_counts(counts, output)
@@ -88,6 +102,18 @@ def shard_in(shard: int | None, of: int | None) -> tuple[int, int] | None:
     if shard is None:
         raise PairityError(f"of is {of}, but which of them is not said: add --shard, from 1 to {of}.")
     return shard, of
+
+
+@contextmanager
+def engine_in(name: str, master: str | None) -> Iterator[Engine | None]:
+    """--engine spark --master local[2,4] -> an engine, as long as Spark runs"""
+    if name == "spark":
+        with start(master or "local[*,4]") as session:
+            yield on(session)
+        return
+    if master is not None:
+        raise PairityError(f"master is {master!r}, but the engine is {name}: add --engine spark.")
+    yield None
 
 
 @command("merge", "pairity merge part-*.parquet -o counts.parquet")

@@ -21,7 +21,7 @@ from pairity.text.blocks import Block, no_text, not_utf8
 from pairity.text.columns import check_errors
 from pairity.text.inputs import CountsInput, TextInput
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
-from pairity.text.sources import resolve
+from pairity.text.sources import check_language, resolve
 
 Engine = Callable[
     [Sequence[TextInput], Pretokenization, str, str, int | None, bool, reading.BytesListener | None],
@@ -105,19 +105,11 @@ def count_texts(
     # had threads at once. Sums and sorted output make the result the same whoever counted what.
     idle: dict[str, list[_core.Counter]] = {part.language: [] for part in inputs}
 
-    def new_counter() -> _core.Counter:
-        return _core.Counter(
-            cut.pattern,
-            nfc=cut.normalize == "nfc",
-            replace_invalid=errors == "replace",
-            count_words=count_words,
-        )
-
     def feed(language: str, block: Block) -> None:
         try:
             counter = idle[language].pop()
         except IndexError:
-            counter = new_counter()
+            counter = new_counter(cut, errors, count_words)
         try:
             if block.lines is not None:
                 counter.add_lines(block.lines)
@@ -133,13 +125,50 @@ def count_texts(
 
     def finish(language: str) -> None:
         counters = idle.pop(language)
-        counter = counters.pop() if counters else new_counter()
+        counter = counters.pop() if counters else new_counter(cut, errors, count_words)
         for other in counters:
             counter.merge(other)
         made[language] = from_core(*counter.finish(), count_words)
 
     reading.read(inputs, feed, finish, text_column=text_column, threads=threads, progress=progress)
     return made
+
+
+class TextCounter:
+    """Counts texts as they come, of one language or another: for pipelines that have texts and no files."""
+
+    def __init__(self, cut: Pretokenization, errors: str = "strict", count_words: bool = False) -> None:
+        check_errors(errors)
+        self.settings = (cut, errors, count_words)
+        self.counters: dict[str, _core.Counter] = {}
+
+    def add(self, language: str, texts: Any) -> None:
+        """`texts` is an Arrow array."""
+        check_language(language, "the texts given")
+        if language not in self.counters:
+            self.counters[language] = new_counter(*self.settings)
+        try:
+            self.counters[language].add_texts(*text_buffers(texts.cast(pa.large_binary())))
+        except _core.NotUtf8Error as error:
+            raise PairityError(not_utf8(f"a text of {language!r}", error.column)) from None
+        except ValueError as error:
+            raise PairityError(f"a text of {language!r}: {error}") from error
+
+    def finish(self) -> dict[str, LanguageCounts]:
+        words_counted = self.settings[2]
+        return {
+            language: from_core(*counter.finish(), words_counted)
+            for language, counter in sorted(self.counters.items())
+        }
+
+
+def new_counter(cut: Pretokenization, errors: str, count_words: bool) -> _core.Counter:
+    return _core.Counter(
+        cut.pattern,
+        nfc=cut.normalize == "nfc",
+        replace_invalid=errors == "replace",
+        count_words=count_words,
+    )
 
 
 def count_lines(lines: Iterable[str], cut: Pretokenization) -> LanguageCounts:
