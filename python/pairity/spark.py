@@ -3,38 +3,36 @@
     counts = pairity.spark.count(df, language_column="lang")             # texts that Spark has
     counts = pairity.count("corpus/", engine=pairity.spark.on(session))  # files that all workers see
 
-A task counts its part of the text with pairity's own counter, in one table for all of it. Spark adds up what the tasks
-found and sorts it. The result is the `Counts` that one process would make.
+A task counts its part of the text with pairity's own counter, in one table for all of it; other tasks add up what was
+found, a language each. The result is the `Counts` that one process would make.
 
-On the way, the rows of counts have one column more: where `size` is "lines", "bytes" and so on, `count` is that of
-the text and there is no pre-token; so they are added up like all others.
+Spark moves whole tables, as bytes, and never sees a pre-token: `groupBy("language", "pretoken").sum("count")` gives the
+same, but spends several times as long as the counting itself on turning tables into rows and back.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import socket
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairity.counts.counting import Engine, TextCounter, count_texts
 from pairity.counts.counts import Counts
-from pairity.counts.parquet import NO_ROWS
 from pairity.counts.shards import deal, files_only
-from pairity.counts.tables import rows_by_language
-from pairity.counts.values import LanguageCounts, Split, check_split
+from pairity.counts.values import Array, LanguageCounts, Split, check_split, sum_language
 from pairity.errors import PairityError
 from pairity.extras import load_extra
 from pairity.text.columns import refuse_column
@@ -44,16 +42,11 @@ from pairity.text.reading import BytesListener
 
 __all__ = ["count", "on"]
 
-COLUMNS = "language string, size string, pretoken binary, count long"
-SCHEMA = pa.schema(
-    [("language", pa.string()), ("size", pa.string()), ("pretoken", pa.binary()), ("count", pa.int64())]
-)
-SIZES = ("lines", "bytes", "chars", "words", "replaced")
-BATCH_ROWS = 1 << 16
+PIECE_ROWS = 1 << 24  # Spark moves nothing of 2 GiB or more
 TASK_BYTES = 256 << 20
 """A task with less would find mostly what others find too, and one with more would lose more with its worker."""
 
-Batches = Iterator[Any]  # of pa.RecordBatch
+SIZES = ("lines", "bytes", "chars", "words", "replaced")
 
 
 def count(
@@ -86,7 +79,10 @@ def count(
         named.cast("string").alias("language"), functions.col(text_column).cast("binary").alias("text")
     )
     task = partial(count_rows, cut=cut, errors=errors, count_words=count_words)
-    languages = sum_up(map_in_arrow(texts, task, COLUMNS))
+    with warnings.catch_warnings():  # about pandas, which Spark wants to be there and does not use for this
+        warnings.simplefilter("ignore")
+        pieces = texts.mapInArrow(task, "language string, counts binary").rdd.map(tuple)
+    languages = add_up(pieces)
     for name, counts in languages.items():
         if not counts.bytes:
             raise PairityError(f"no text for {name!r}: its rows are empty. Leave them out.")
@@ -107,22 +103,16 @@ def on(session: Any) -> Engine:
     ) -> Mapping[str, LanguageCounts]:
         if threads is not None:
             raise PairityError(f"threads is {threads}: on Spark the master says how many, as in local[8,4].")
-        if not inputs:
-            return {}
         found = [absolute(files_only(part)) for part in inputs]
         sizes = [file.size for part in found for file in part.files]
+        without_files = [replace(part, files=()) for part in found]
+        nothing = count_texts(without_files, cut, errors, text_column, 1, count_words, None)
+        if not sizes:
+            return nothing
         wanted = max(4 * session.sparkContext.defaultParallelism, sum(sizes) // TASK_BYTES)
         shares = deal(found, min(wanted, len(sizes)))
-        task = partial(
-            count_share,
-            shares=shares,
-            cut=cut,
-            errors=errors,
-            text_column=text_column,
-            count_words=count_words,
-        )
-        numbers = session.range(0, len(shares), 1, len(shares))  # one row in each partition: which share
-        return sum_up(map_in_arrow(numbers, task, COLUMNS))
+        task = partial(count_share, cut=cut, errors=errors, text_column=text_column, count_words=count_words)
+        return nothing | add_up(session.sparkContext.parallelize(shares, len(shares)).flatMap(task))
 
     return count_on_spark
 
@@ -132,24 +122,18 @@ def absolute(part: TextInput) -> TextInput:
     return replace(part, files=tuple(replace(file, path=file.path.absolute()) for file in part.files))
 
 
-# What tasks do: Arrow batches in, Arrow batches out
+# What tasks do
 
 
 def count_share(
-    batches: Batches,
-    shares: Sequence[Sequence[TextInput]],
-    cut: Pretokenization,
-    errors: str,
-    text_column: str,
-    count_words: bool,
-) -> Batches:
-    for batch in batches:
-        for number in batch.column("id").to_pylist():
-            share = shares[number]
-            yield from as_rows(count_texts(share, cut, errors, text_column, 1, count_words, None))
+    share: Sequence[TextInput], cut: Pretokenization, errors: str, text_column: str, count_words: bool
+) -> Iterator[tuple[str, bytes]]:
+    texts = [part for part in share if part.files]
+    return in_pieces(count_texts(texts, cut, errors, text_column, 1, count_words, None))
 
 
-def count_rows(batches: Batches, cut: Pretokenization, errors: str, count_words: bool) -> Batches:
+def count_rows(batches: Iterable[Any], cut: Pretokenization, errors: str, count_words: bool) -> Iterator[Any]:
+    """Arrow batches in, Arrow batches out."""
     counter = TextCounter(cut, errors, count_words)
     for batch in batches:
         for name in ("language", "text"):
@@ -158,61 +142,56 @@ def count_rows(batches: Batches, cut: Pretokenization, errors: str, count_words:
         names = batch.column("language").dictionary_encode()
         for code, language in enumerate(names.dictionary.to_pylist()):
             counter.add(language, batch.column("text").filter(pc.equal(names.indices, code)))
-    yield from as_rows(counter.finish())
+    for language, piece in in_pieces(counter.finish()):
+        yield pa.RecordBatch.from_pydict({"language": [language], "counts": [piece]})
 
 
-def as_rows(languages: Mapping[str, LanguageCounts]) -> Batches:
+def add_pieces(pieces: tuple[str, Iterable[bytes]]) -> Iterator[tuple[str, bytes]]:
+    language, found = pieces
+    return in_pieces({language: sum_language(language, [from_bytes(piece) for piece in found])})
+
+
+def in_pieces(languages: Mapping[str, LanguageCounts]) -> Iterator[tuple[str, bytes]]:
+    """Counts as bytes. The first piece of a language has the sizes of its text."""
     for language, counts in languages.items():
-        sizes = {name: getattr(counts, name) for name in SIZES if getattr(counts, name) is not None}
-        yield row_batch(language, pa.array(list(sizes)), pa.array([b""] * len(sizes)), list(sizes.values()))
-        for start in range(0, counts.distinct, BATCH_ROWS):
-            pretokens = counts.pretokens.slice(start, BATCH_ROWS).cast(pa.binary())
-            numbers = counts.counts[start : start + BATCH_ROWS].astype(np.int64)
-            yield row_batch(language, pa.repeat("", len(numbers)), pretokens, numbers)
+        sizes = {name: getattr(counts, name) for name in SIZES}
+        for start in range(0, max(counts.distinct, 1), PIECE_ROWS):
+            pretokens = counts.pretokens.slice(start, PIECE_ROWS)
+            yield language, to_bytes(pretokens, counts.counts[start : start + PIECE_ROWS], sizes)
+            sizes = {name: None if size is None else 0 for name, size in sizes.items()}
 
 
-def row_batch(language: str, sizes: Any, pretokens: Any, counts: Any) -> Any:
-    columns = [pa.repeat(language, len(pretokens)), sizes, pretokens, pa.array(counts, pa.int64())]
-    return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
+def to_bytes(pretokens: Any, counts: Array, sizes: Mapping[str, int | None]) -> bytes:
+    table = pa.table(
+        {"pretoken": pretokens, "count": pa.array(counts)}, metadata={"sizes": json.dumps(sizes)}
+    )
+    stream = pa.BufferOutputStream()
+    with pa.ipc.new_stream(stream, table.schema) as writer:
+        writer.write_table(table)
+    found: bytes = stream.getvalue().to_pybytes()
+    return found
 
 
-def pack(batches: Batches) -> Batches:
-    """A batch as one value, so that the driver need not turn rows into Python objects."""
-    for batch in batches:
-        stream = pa.BufferOutputStream()
-        with pa.ipc.new_stream(stream, batch.schema) as writer:
-            writer.write_batch(batch)
-        yield pa.RecordBatch.from_arrays([pa.array([stream.getvalue().to_pybytes()])], ["batch"])
+def from_bytes(data: bytes) -> LanguageCounts:
+    table = pa.ipc.open_stream(data).read_all()
+    sizes = json.loads(table.schema.metadata[b"sizes"])
+    return LanguageCounts(
+        table.column("pretoken").combine_chunks(), table.column("count").to_numpy(), **sizes
+    )
 
 
 # What the driver does
 
 
-def sum_up(rows: Any) -> dict[str, LanguageCounts]:
-    """The rows of all tasks, added up and sorted by Spark, as counts."""
-    keys = ("language", "size", "pretoken")
-    total = load_functions().sum("count").alias("count")
-    packed = map_in_arrow(rows.groupBy(*keys).agg(total).orderBy(*keys), pack, "batch binary")
+def add_up(pieces: Any) -> dict[str, LanguageCounts]:
+    """An RDD of (language, counts as bytes) as the counts of every language, by name."""
+    found: dict[str, list[LanguageCounts]] = {}
     with plain_errors():
-        found = list(packed.toLocalIterator(prefetchPartitions=True))
-    table = pa.concat_tables(pa.ipc.open_stream(bytes(row.batch)).read_all() for row in found)
-    counted = pc.equal(table.column("size"), "")
-    rest = table.filter(pc.invert(counted))
-    sizes: dict[str, dict[str, int | None]] = {}
-    for row in rest.to_pylist():
-        sizes.setdefault(row["language"], {"words": None})[row["size"]] = row["count"]
-    table = table.filter(counted)
-    pretokens = rows_by_language(table, "what Spark gave") if table.num_rows else {}
-    return {
-        language: LanguageCounts(*pretokens.get(language, NO_ROWS), **size)  # type: ignore[arg-type]
-        for language, size in sizes.items()
-    }
-
-
-def map_in_arrow(df: Any, task: Any, columns: str) -> Any:
-    with warnings.catch_warnings():  # about pandas, which Spark wants to be there and does not use for this
-        warnings.simplefilter("ignore")
-        return df.mapInArrow(task, columns)
+        for language, piece in (
+            pieces.groupByKey().flatMap(add_pieces).toLocalIterator(prefetchPartitions=True)
+        ):
+            found.setdefault(language, []).append(from_bytes(piece))
+    return {language: sum_language(language, parts) for language, parts in sorted(found.items())}
 
 
 def load_functions() -> Any:
