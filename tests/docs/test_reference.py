@@ -203,8 +203,10 @@ def test_columns_of_tables(written: Path, line: str, file: str) -> None:
 
 
 def test_metadata_of_counts(written: Path) -> None:
-    metadata = pq.read_schema(written / "counts.parquet").metadata
-    compare_json(table_after("Its metadata has JSON"), json.loads(metadata[b"pairity"]))
+    (written / "eng_Latn.txt").write_text("to be\n")
+    pairity.count(written / "eng_Latn.txt", shard=(1, 2)).save(written / "part.parquet")
+    metadata = [pq.read_schema(written / name).metadata for name in ("counts.parquet", "part.parquet")]
+    compare_json(table_after("Its metadata has JSON"), *(json.loads(one[b"pairity"]) for one in metadata))
 
 
 def test_fields_of_scores_json(written: Path) -> None:

@@ -1,0 +1,33 @@
+"""The examples of the pages that need Spark; the tests of the pages run them only where it is installed already."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from examples import PAGES, blocks_of, install_program, run_page
+from pairity import sample
+from spark_here import needs_spark
+
+pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore")]
+
+WITH_SPARK = [page for page in PAGES if any("pyspark" in block.needs for block in blocks_of(page))]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Path:
+    """What these pages use of the folder that the tutorial makes."""
+    folder = tmp_path / "start"
+    for name in ("train", "dev"):
+        shutil.copytree(sample.FOLDER / "dev", folder / name)
+    for name in ("devtest", "tokenizer"):
+        (folder / name).mkdir()
+    return folder
+
+
+@needs_spark
+@pytest.mark.parametrize("page", WITH_SPARK, ids=lambda page: page.name)
+def test_examples_with_spark(page: Path, start: Path, tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.mkdir()
+    run_page(page, tmp_path / "work", install_program(program), start=start)
