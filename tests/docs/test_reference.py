@@ -46,6 +46,7 @@ def test_every_option_of_every_command_is_in_the_reference(name: str) -> None:
 def test_every_public_name_has_an_entry() -> None:
     headings = re.findall("^## (.+)$", (REFERENCE / "python.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert {*pairity.__all__, *pairity.experiments.__all__, *pairity.hf.__all__} <= set(headings)
+    assert {"spark.count", "spark.on", "datatrove.CountStep"} <= set(headings)
 
 
 @pytest.mark.parametrize("name", ["Tokenizer", "Scores", "Counts"])
