@@ -229,11 +229,8 @@ def start(master: str) -> Iterator[Any]:
     check_java()
     check_master(master)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    settings = {
-        "spark.log.level": "OFF",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": str(sys.stderr.isatty()).lower(),
-    }
+    # What goes wrong is said in a sentence, and progress is shown on Spark's own page.
+    settings = {"spark.log.level": "OFF", "spark.ui.showConsoleProgress": "false"}
     try:
         session = SparkSession.builder.appName("pairity").config(map=settings).master(master).getOrCreate()
     except Exception as error:

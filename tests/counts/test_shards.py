@@ -205,7 +205,7 @@ def test_numbers_that_are_no_shard(corpus: Path, shard: object, message: str) ->
 
 
 def test_what_is_no_file_cannot_be_dealt() -> None:
-    with pytest.raises(PairityError, match="'eng_Latn' is no file: shards need files"):
+    with pytest.raises(PairityError, match="'eng_Latn' is no file: what several jobs count are files"):
         pairity.count({"eng_Latn": ["to be"]}, shard=(1, 2))
     with pytest.raises(PairityError, match="holds counts, and shards are of text"):
         pairity.count(Counts.from_dicts({"eng_Latn": {"be": 1}}), shard=(1, 2))

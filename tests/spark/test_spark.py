@@ -177,7 +177,7 @@ def count_and_kill_a_worker(corpus: Path, master: str, output: Path) -> tuple[in
             for worker in workers_of(program.pid)[:1]:
                 os.kill(worker, signal.SIGKILL)
                 killed = True
-            time.sleep(0.005)
+            time.sleep(0.05)
         assert killed
         assert program.stderr is not None
         said = program.stderr.read()

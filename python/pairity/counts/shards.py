@@ -54,7 +54,9 @@ def files_only(part: TextInput | CountsInput) -> TextInput:
     if isinstance(part, CountsInput):
         raise PairityError(f"{part.origin} holds counts, and shards are of text: merge it with the shards.")
     if part.lines is not None or any(file.once for file in part.files):
-        raise PairityError(f"{part.origin} is no file: shards need files, which every job finds.")
+        raise PairityError(
+            f"{part.origin} is no file: what several jobs count are files, which each of them finds."
+        )
     return part
 
 
