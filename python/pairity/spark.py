@@ -42,7 +42,7 @@ from pairity.text.reading import BytesListener
 
 __all__ = ["count", "on"]
 
-PIECE_ROWS = 1 << 24  # Spark moves nothing of 2 GiB or more
+PIECE_ROWS = 1 << 20  # Spark moves nothing of 2 GiB or more
 TASK_BYTES = 256 << 20
 """A task with less would find mostly what others find too, and one with more would lose more with its worker."""
 
@@ -83,6 +83,8 @@ def count(
         warnings.simplefilter("ignore")
         pieces = texts.mapInArrow(task, "language string, counts binary").rdd.map(tuple)
     languages = add_up(pieces)
+    if not languages:
+        raise PairityError("the DataFrame has no rows: there is nothing to count.")
     for name, counts in languages.items():
         if not counts.bytes:
             raise PairityError(f"no text for {name!r}: its rows are empty. Leave them out.")
@@ -101,8 +103,7 @@ def on(session: Any) -> Engine:
         count_words: bool,
         progress: BytesListener | None,
     ) -> Mapping[str, LanguageCounts]:
-        if threads is not None:
-            raise PairityError(f"threads is {threads}: on Spark the master says how many, as in local[8,4].")
+        check_threads(threads)
         found = [absolute(files_only(part)) for part in inputs]
         sizes = [file.size for part in found for file in part.files]
         without_files = [replace(part, files=()) for part in found]
@@ -115,6 +116,13 @@ def on(session: Any) -> Engine:
         return nothing | add_up(session.sparkContext.parallelize(shares, len(shares)).flatMap(task))
 
     return count_on_spark
+
+
+def check_threads(threads: int | None) -> None:
+    if threads is not None:
+        raise PairityError(
+            f"threads is {threads}: leave it out, since on Spark the master says how many, as in local[8,4]."
+        )
 
 
 def absolute(part: TextInput) -> TextInput:

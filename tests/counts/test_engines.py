@@ -37,6 +37,14 @@ def test_a_master_that_is_not_there_is_found_out_at_once(master: str) -> None:
         pairity.spark.check_master(master)
 
 
+def test_threads_are_for_the_master_to_say(tmp_path: Path) -> None:
+    (tmp_path / "eng_Latn.txt").write_text("to be\n")
+    words = ["--engine", "spark", "--threads", "2", "-o", tmp_path / "counts.parquet"]
+    done = run("count", tmp_path / "eng_Latn.txt", *words)
+    assert done.returncode == 1
+    assert "threads is 2: leave it out, since on Spark the master says how many" in done.stderr
+
+
 @pytest.mark.parametrize("master", ["local[2,4]", "yarn", "k8s://https://host:443"])
 def test_other_masters_are_for_spark_to_find(master: str) -> None:
     pairity.spark.check_master(master)

@@ -117,7 +117,9 @@ def test_a_mistake_in_a_file_is_one_sentence(session: Any, tmp_path: Path) -> No
 def test_what_is_no_file_is_refused(session: Any) -> None:
     with pytest.raises(PairityError, match="is no file"):
         pairity.count({"eng_Latn": ["to be"]}, engine=pairity.spark.on(session))
-    with pytest.raises(PairityError, match="threads is 2: on Spark the master says how many"):
+    with pytest.raises(
+        PairityError, match="threads is 2: leave it out, since on Spark the master says how many"
+    ):
         pairity.count({"eng_Latn": ["to be"]}, engine=pairity.spark.on(session), threads=2)
 
 

@@ -1,4 +1,4 @@
-"""The examples of the pages that need Spark; the tests of the pages run them only where it is installed already."""
+"""The examples of the pages that need Spark, which the tests of the pages leave out."""
 
 import shutil
 from pathlib import Path

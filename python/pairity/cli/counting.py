@@ -15,8 +15,9 @@ from pairity.counts.counts import Counts
 from pairity.counts.parquet import check_name
 from pairity.errors import PairityError
 from pairity.progress import Progress
-from pairity.spark import on, start
+from pairity.spark import check_threads, on, start
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER
+from pairity.text.sources import resolve
 
 
 @command(
@@ -38,9 +39,11 @@ from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER
     help="What the text is for: to learn from (train), or to compare languages on (dev).",
 )
 @click.option(
-    "--shard", type=int, metavar="I", help="Count only part I of N, of which every job has another."
+    "--shard", type=int, metavar="I", help="Count part I of the files only; each job has another I."
 )
-@click.option("--of", type=int, metavar="N", help="How many parts there are; merge puts them together.")
+@click.option(
+    "--of", type=int, metavar="N", help="How many parts there are, from 1 to N; merge puts them together."
+)
 @click.option(
     "--engine",
     type=click.Choice(["pairity", "spark"]),
@@ -73,10 +76,12 @@ def count_command(
     What a SOURCE may be: pairity --help.
     """
     check_name(output)
-    with output_file(output, force=force), engine_in(engine, master) as spark, Progress() as show:
+    part = shard_in(shard, of)
+    found = resolve(list(sources))
+    with output_file(output, force=force), engine_in(engine, master, threads) as spark, Progress() as show:
         show.stage("counting", unit="B")
         counts = count(
-            list(sources),
+            found,
             pretokenizer=pretokenizer or DEFAULT_PRETOKENIZER,
             digits=single_digits,
             normalize=normalize,
@@ -86,7 +91,7 @@ def count_command(
             threads=threads,
             count_words=split == "dev",
             progress=show.bytes_read,
-            shard=shard_in(shard, of),
+            shard=part,
             engine=spark,
         )
         counts.save(output)
@@ -105,9 +110,10 @@ def shard_in(shard: int | None, of: int | None) -> tuple[int, int] | None:
 
 
 @contextmanager
-def engine_in(name: str, master: str | None) -> Iterator[Engine | None]:
+def engine_in(name: str, master: str | None, threads: int | None) -> Iterator[Engine | None]:
     """--engine spark --master local[2,4] -> an engine, as long as Spark runs"""
     if name == "spark":
+        check_threads(threads)
         with start(master or "local[*,4]") as session:
             yield on(session)
         return
