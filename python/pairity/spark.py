@@ -193,12 +193,16 @@ def from_bytes(data: bytes) -> LanguageCounts:
 
 def add_up(pieces: Any) -> dict[str, LanguageCounts]:
     """An RDD of (language, counts as bytes) as the counts of every language, by name."""
+    from pyspark import StorageLevel
+
     found: dict[str, list[LanguageCounts]] = {}
     with plain_errors():
-        for language, piece in (
-            pieces.groupByKey().flatMap(add_pieces).toLocalIterator(prefetchPartitions=True)
-        ):
+        # Asking for their number makes all pieces, in many tasks; the iterator alone would make one after the other.
+        summed = pieces.groupByKey().flatMap(add_pieces).persist(StorageLevel.DISK_ONLY)
+        summed.count()
+        for language, piece in summed.toLocalIterator():
             found.setdefault(language, []).append(from_bytes(piece))
+        summed.unpersist()
     return {language: sum_language(language, parts) for language, parts in sorted(found.items())}
 
 
