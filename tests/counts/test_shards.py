@@ -64,6 +64,12 @@ def test_the_largest_file_goes_first_to_the_hand_with_the_least() -> None:
     assert dealt_sizes(deal([part], 2)) == [[5, 3], [4, 3, 2]]
 
 
+def test_a_small_language_stays_together() -> None:
+    large = TextInput("eng_Latn", "here", named=True, files=files(40, 40))
+    small = TextInput("tam_Taml", "there", named=True, files=files(1, 5, 3))
+    assert dealt_sizes(deal([large, small], 2)) == [[40, 1, 5, 3], [40]]
+
+
 def test_the_deal_is_the_same_whatever_the_order_of_listing() -> None:
     listed = [TextInput(name, name, named=True, files=files(7, 7, 1, 0, 30, 7)) for name in "abc"]
     expected = places(deal(listed, 4))

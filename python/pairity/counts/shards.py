@@ -63,16 +63,26 @@ def files_only(part: TextInput | CountsInput) -> TextInput:
 def deal(inputs: Sequence[TextInput], hands: int) -> list[list[TextInput]]:
     """Whole files, the largest first, each to the hand that has the fewest bytes; the same in whatever order they come.
 
-    Every hand has all languages, some of them without a file.
+    The files of a small language stay together, so that its counts need not be added up. Every hand has all languages,
+    some of them without a file.
     """
+    small = sum(size_of(part.files) for part in inputs) / hands / 4  # a quarter of what a hand gets
+    stacks: list[tuple[str, Sequence[TextFile]]] = []
+    for part in sorted(inputs, key=lambda part: part.language):
+        files = sorted(part.files, key=lambda file: str(file.path))
+        together = size_of(files) <= small
+        stacks += ((part.language, stack) for stack in ([files] if together else [[file] for file in files]))
     dealt: list[dict[str, list[TextFile]]] = [{part.language: [] for part in inputs} for _ in range(hands)]
     loads = [(0, hand) for hand in range(hands)]
-    every = [(part.language, file) for part in inputs for file in part.files]
-    for language, file in sorted(every, key=lambda one: (-one[1].size, one[0], str(one[1].path))):
+    for language, stack in sorted(stacks, key=lambda one: -size_of(one[1])):
         load, hand = loads[0]
-        dealt[hand][language].append(file)
-        heapq.heapreplace(loads, (load + file.size, hand))
+        dealt[hand][language] += stack
+        heapq.heapreplace(loads, (load + size_of(stack), hand))
     return [[replace(part, files=tuple(hand[part.language])) for part in inputs] for hand in dealt]
+
+
+def size_of(files: Iterable[TextFile]) -> int:
+    return sum(file.size for file in files)
 
 
 def check_shards(parts: Iterable[tuple[str, Shard | None]]) -> None:
