@@ -12,7 +12,7 @@ export VIRTUAL_ENV := $(CURDIR)/.venv
 unexport CONDA_PREFIX
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser test-faults test-lm test-wheel fuzz fuzz-core lint fmt bench bench-guard docs docs-numbers results wheel clean
+.PHONY: help demo test test-browser test-faults test-lm test-spark test-wheel fuzz fuzz-core lint fmt bench bench-guard docs docs-numbers results wheel clean
 
 # A missing tool is told in one plain message. In question mode (-q) make runs no recipe, prints nothing
 # of its own and exits 1: that message stays the only output.
@@ -33,15 +33,20 @@ demo: .venv/.core ## Count, train, compare and report on the embedded sample; th
 
 test: .venv/.dev ## Run the Rust and the Python tests
 	cargo test
-	$(BIN)/pytest -n 2 --dist loadfile -m 'not browser and not faults and not wheel'
-	@echo 'Left out: tests in a real browser (make test-browser), the long form of faults (make test-faults), language'
-	@echo 'models (make test-lm), and installing sdist and wheel into empty environments (make test-wheel).'
+	$(BIN)/pytest -n 2 --dist loadfile -m 'not browser and not faults and not spark and not wheel'
+	@echo 'Left out: tests in a real browser (make test-browser), on Apache Spark (make test-spark), of language models'
+	@echo '(make test-lm), the long form of faults (make test-faults), and installing sdist and wheel into empty'
+	@echo 'environments (make test-wheel).'
 
 test-browser: .venv/.dev ## Run the tests that open the report in a real browser (needs chromium)
 	$(BIN)/pytest -m browser
 
 test-lm: .venv/.lm ## Run the tests of language models, with PyTorch for the CPU
 	$(BIN)/pytest tests/lm
+
+test-spark: .venv/.dev ## Run the tests that count on Apache Spark (needs Java 17; installs pyspark, 400 MB)
+	@if command -v java >/dev/null; then $(MAKE) --no-print-directory .venv/.spark && $(BIN)/pytest -m spark tests/spark; \
+		else echo 'Left out: the tests on Apache Spark, since there is no Java (apt install openjdk-17-jre-headless).'; fi
 
 fuzz: .venv/.dev ## Damage files of every kind for ten minutes; each must be read as before or refused
 	$(BIN)/python tests/fuzz/mutate.py --seconds 600
@@ -133,6 +138,11 @@ TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 	@$(BIN)/python -c 'import torch' 2>/dev/null || \
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix --index-url ,$(TORCH_INDEX)) 'torch>=2.4' || \
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check 'torch>=2.4'
+	@touch $@
+
+.venv/.spark: .venv/.dev
+	@echo 'Installing Apache Spark ...'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pyspark[sql]>=3.5'
 	@touch $@
 
 # One by one: a peer that cannot be installed here is left out, and the benchmark says so.

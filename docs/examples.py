@@ -127,10 +127,12 @@ class Runner:
         return printed.getvalue()
 
 
-def run_page(page: Path, folder: Path, program: Path, *, start: Path | None) -> list[tuple[Block, str]]:
+def run_page(
+    page: Path, folder: Path, program: Path, *, start: Path | None, without: tuple[str, ...] = ()
+) -> list[tuple[Block, str]]:
     """Run the examples of a page; the blocks of output, each with what was really printed.
 
-    `start` is the folder of the tutorial; None begins with nothing.
+    `start` is the folder of the tutorial; None begins with nothing. Blocks that need one of `without` are left out.
     """
     runner = Runner(begin(folder, start), program)
     printed: str | None = None
@@ -141,7 +143,7 @@ def run_page(page: Path, folder: Path, program: Path, *, start: Path | None) -> 
         if block.mark == "output" and printed is not None:
             outputs.append((block, printed))
         elif block.runs:
-            printed = None if block.missing else runner.run(block)
+            printed = None if block.missing or {*block.needs} & {*without} else runner.run(block)
     return outputs
 
 

@@ -17,8 +17,10 @@ from types import ModuleType
 from typing import Any
 
 import pairity
+import pairity.datatrove
 import pairity.experiments
 import pairity.hf
+import pairity.spark
 from generated import write_or_check
 
 PAGE = Path(__file__).parent / "reference" / "python.md"
@@ -144,11 +146,11 @@ def methods(thing: type) -> Iterator[tuple[Function, bool]]:
                 yield item, any(ast.unparse(one) == "property" for one in item.decorator_list)
 
 
-def entry(module: ModuleType, name: str) -> str:
+def entry(module: ModuleType, name: str, title: str | None = None) -> str:
     thing = getattr(module, name)
     node = source_of(thing)
     whole = f"{module.__name__}.{name}"
-    parts = [f"## {name}"]
+    parts = [f"## {title or name}"]
     if isinstance(node, Function):
         return "\n\n".join([*parts, code(signature(node, whole)), markdown(ast.get_docstring(node) or "")])
     start = next((one for one in node.body if isinstance(one, Function) and one.name == "__init__"), None)
@@ -191,7 +193,14 @@ def page() -> str:
     heading = "## Hugging Face trainers\n\nHow to use them: [the drop-in](../howto/hugging-face.md)."
     grids = "## Experiments\n\nHow to use them: [compare many settings](../howto/experiment.md)."
     studies = [entry(pairity.experiments, name) for name in pairity.experiments.__all__]
-    return "\n\n".join([INTRODUCTION.rstrip(), *entries, grids, *studies, heading, *trainers]) + "\n"
+    cluster = "## Clusters\n\nHow to use them: [count on many machines](../howto/cluster.md)."
+    engines = [
+        entry(module, name, f"{module.__name__.removeprefix('pairity.')}.{name}")
+        for module in (pairity.spark, pairity.datatrove)
+        for name in module.__all__
+    ]
+    parts = [INTRODUCTION.rstrip(), *entries, grids, *studies, heading, *trainers, cluster, *engines]
+    return "\n\n".join(parts) + "\n"
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ EXTRA_OF = {
     "jinja2": "report",
     "markupsafe": "report",
     "pycld2": "label",
+    "pyspark": "spark",
     "sentencepiece": "peers",
     "tiktoken": "peers",
     "torch": "lm",

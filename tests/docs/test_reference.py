@@ -48,6 +48,7 @@ def test_every_option_of_every_command_is_in_the_reference(name: str) -> None:
 def test_every_public_name_has_an_entry() -> None:
     headings = re.findall("^## (.+)$", (REFERENCE / "python.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert {*pairity.__all__, *pairity.experiments.__all__, *pairity.hf.__all__} <= set(headings)
+    assert {"spark.count", "spark.on", "datatrove.CountStep"} <= set(headings)
 
 
 @pytest.mark.parametrize("name", ["Tokenizer", "Scores", "Counts"])
@@ -236,8 +237,10 @@ def test_fields_of_pack_json(written: Path) -> None:
 
 
 def test_metadata_of_counts(written: Path) -> None:
-    metadata = pq.read_schema(written / "counts.parquet").metadata
-    compare_json(table_after("Its metadata has JSON"), json.loads(metadata[b"pairity"]))
+    (written / "eng_Latn.txt").write_text("to be\n")
+    pairity.count(written / "eng_Latn.txt", shard=(1, 2)).save(written / "part.parquet")
+    metadata = [pq.read_schema(written / name).metadata for name in ("counts.parquet", "part.parquet")]
+    compare_json(table_after("Its metadata has JSON"), *(json.loads(one[b"pairity"]) for one in metadata))
 
 
 def test_fields_of_scores_json(written: Path) -> None:

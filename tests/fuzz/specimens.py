@@ -112,6 +112,10 @@ def make(folder: Path) -> list[Specimen]:
     trained.export("transformers", folder / "transformers", **roles)
     counts = count(texts)
     counts.save(folder / "counts.parquet")
+    (folder / "eng_Latn.txt").write_text("to be\n")
+    parts = {f"{number}.parquet": folder / f"{number}.parquet" for number in (1, 2)}
+    for number, path in enumerate(parts.values(), start=1):
+        count(folder / "eng_Latn.txt", shard=(number, 2)).save(path)  # the second has nothing
     scores = evaluate({"one": trained, "two": trained.truncate(290)}, texts, resamples=5)
     scores.save(folder / "scores")
     steps = Steps.known(trained.engine_merges())
@@ -188,6 +192,12 @@ def make(folder: Path) -> list[Specimen]:
             {"counts.parquet": (folder / "counts.parquet").read_bytes()},
             {"load": load_counts, "merge": command("merge", "counts.parquet", "-o", "../merged.parquet")},
             protected=("counts.parquet",),
+        ),
+        Specimen(
+            "shards",
+            {name: path.read_bytes() for name, path in parts.items()},
+            {"load": load_counts},
+            protected=tuple(parts),
         ),
         *(
             Specimen(name, {name: data}, {"count": count_text, "read": read_texts})

@@ -1,6 +1,7 @@
 """`count` and `merge`: from text to counts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from pairity.cli.options import command, config, cutting, force, memory, min_cou
 from pairity.cli.outputs import note_resuming, output_file, resumable
 from pairity.cli.printing import print_counts, print_notes
 from pairity.counts.checkpoint import exists, remove
-from pairity.counts.counting import count
+from pairity.counts.counting import Engine, count
 from pairity.counts.counts import counts_files
 from pairity.counts.merging import merge_files
 from pairity.counts.parquet import check_name, read_header
@@ -21,8 +22,10 @@ from pairity.files.locks import locked
 from pairity.files.places import inside_or_beside
 from pairity.files.writing import room_beside
 from pairity.progress import Progress
+from pairity.spark import check_threads, on, start
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
 from pairity.text.sampling import Draw
+from pairity.text.sources import resolve
 
 CHECKPOINT = "checkpoint"
 
@@ -37,6 +40,8 @@ CHECKPOINT = "checkpoint"
     pairity count web/*.parquet --language-column lang --on-error skip --dedup lines -o counts.parquet
     zcat news.jsonl.gz | pairity count eng_Latn=-.jsonl -o counts.parquet
     pairity count corpus/ --memory 4GB --resume -o counts.parquet
+    pairity count corpus/ --shard 3 --of 16 -o part-3.parquet
+    pairity count corpus/ --engine spark --master spark://host:7077 -o counts.parquet
     """,
 )
 @click.argument("sources", nargs=-1, required=True, callback=values_in, metavar="SOURCE...")
@@ -53,6 +58,20 @@ CHECKPOINT = "checkpoint"
 @click.option(
     "--resume", is_flag=True, help="Continue a count with the same settings that was killed or interrupted."
 )
+@click.option(
+    "--shard", type=int, metavar="I", help="Count part I of the files only; each job has another I."
+)
+@click.option(
+    "--of", type=int, metavar="N", help="How many parts there are, from 1 to N; merge puts them together."
+)
+@click.option(
+    "--engine",
+    type=click.Choice(["pairity", "spark"]),
+    default="pairity",
+    show_default=True,
+    help="What runs it: this process, or Apache Spark.",
+)
+@click.option("--master", metavar="URL", help="Where Spark runs. Default: local[*,4], this machine.")
 @force("an existing file")
 @drawing
 @cutting()
@@ -76,16 +95,23 @@ def count_command(
     threads: int | None,
     languages: Sequence[str],
     draw: Draw,
+    shard: int | None,
+    of: int | None,
+    engine: str,
+    master: str | None,
 ) -> None:
     """Count pre-tokens once, so that training can start from counts.
 
     What a SOURCE may be: pairity --help.
     """
     check_name(output)
+    part = shard_in(shard, of)
+    found = resolve(list(sources), language_column=language_column)
     cut = Pretokenization.of(pretokenizer or DEFAULT_PRETOKENIZER, single_digits, normalize)
     checkpoint = inside_or_beside(output, CHECKPOINT)
     kept = exists(checkpoint)
-    if resume and not force and not kept and is_finished(output, cut, split, min_count):
+    unlike = language_column or dedup or languages or on_error != "stop" or not draw.takes_all
+    if resume and not (force or kept or unlike) and is_finished(output, cut, split, min_count, part):
         print_notes(
             [
                 f"{output} is finished: it holds counts with these settings, and nothing is left to resume (--force "
@@ -93,12 +119,17 @@ def count_command(
             ]
         )
         return
-    with output_file(output, force=force), locked(checkpoint), Progress() as show:
+    with (
+        output_file(output, force=force),
+        locked(checkpoint),
+        engine_in(engine, master, threads) as spark,
+        Progress() as show,
+    ):
         note_resuming(checkpoint, there=kept, resume=resume)
         with resumable(checkpoint):
             show.stage("counting", unit="B")
             counts = count(
-                list(sources),
+                found,
                 pretokenizer=cut,
                 split=split,
                 text_column=text_column,
@@ -113,22 +144,52 @@ def count_command(
                 draw=draw,
                 memory=memory,
                 min_count=min_count,
-                checkpoint=checkpoint,
+                checkpoint=None if spark else checkpoint,
                 resume=resume,
+                shard=part,
+                engine=spark,
             )
             counts.save(output)
         remove(checkpoint)
     print_counts(counts, output)
 
 
-def is_finished(output: Path, cut: Pretokenization, split: Split, min_count: int) -> bool:
+def is_finished(
+    output: Path, cut: Pretokenization, split: Split, min_count: int, part: tuple[int, int] | None
+) -> bool:
     """Whether a run with these settings has saved its counts here: a job that a queue starts again has no work."""
     try:
         header = read_header(output, cut, split)
     except PairityError:
         return False
+    if part != (header.shard and (header.shard.number, header.shard.of)) or header.drawn:
+        return False
     languages = header.sizes or {}
     return {header.pruned[one].min_count if one in header.pruned else 1 for one in languages} == {min_count}
+
+
+def shard_in(shard: int | None, of: int | None) -> tuple[int, int] | None:
+    """--shard 3 --of 16 -> (3, 16)"""
+    if shard is None and of is None:
+        return None
+    if of is None:
+        raise PairityError(f"shard is {shard}, but of how many is not said: add --of.")
+    if shard is None:
+        raise PairityError(f"of is {of}, but which of them is not said: add --shard, from 1 to {of}.")
+    return shard, of
+
+
+@contextmanager
+def engine_in(name: str, master: str | None, threads: int | None) -> Iterator[Engine | None]:
+    """--engine spark --master local[2,4] -> an engine, as long as Spark runs"""
+    if name == "spark":
+        check_threads(threads)
+        with start(master or "local[*,4]") as session:
+            yield on(session)
+        return
+    if master is not None:
+        raise PairityError(f"master is {master!r}, but the engine is {name}: add --engine spark.")
+    yield None
 
 
 @command(

@@ -3,36 +3,42 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import pyarrow as pa
 
 from pairity import _core
 from pairity.counts import parquet
-from pairity.counts.counts import Counts, drawn_together, merge
-from pairity.counts.merging import ToSum, add_counts, add_file, merged
+from pairity.counts.counts import Counts
+from pairity.counts.given import given_counts
 from pairity.counts.pruning import check_min_count, without_rare
 from pairity.counts.runs import chunk_of, silence
-from pairity.counts.storage import Storage, temporary_runs
-from pairity.counts.tables import from_dict, from_table
+from pairity.counts.shards import take_shard
+from pairity.counts.storage import Storage
 from pairity.counts.tally import Tally
 from pairity.counts.values import LanguageCounts, Rows, Split, TextSize, check_split, language_counts
 from pairity.errors import PairityError
 from pairity.languages import chosen
 from pairity.text import drawing, reading
-from pairity.text.blocks import Block, no_text
+from pairity.text.blocks import Block, no_text, not_utf8
 from pairity.text.cleaning import Passed
-from pairity.text.columns import text_buffers
+from pairity.text.columns import check_errors, text_buffers
 from pairity.text.drawing import Drawn, Selection
 from pairity.text.inputs import CountsInput, Resolved, TextInput
+from pairity.text.mistakes import check_language
 from pairity.text.options import TextReading
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
 from pairity.text.sampling import Draw
 from pairity.text.sources import resolve
 from pairity.threads import thread_count
+
+Engine = Callable[
+    [Sequence[TextInput], Pretokenization, TextReading, bool, reading.BytesListener | None],
+    Mapping[str, LanguageCounts],
+]
+"""What counts text elsewhere: (inputs, how it is cut, how it is read, whether words are counted, progress)."""
 
 
 def count(
@@ -57,6 +63,8 @@ def count(
     min_count: int = 1,
     checkpoint: str | os.PathLike[str] | None = None,
     resume: bool = False,
+    shard: tuple[int, int] | None = None,
+    engine: Engine | None = None,
 ) -> Counts:
     """Count the pre-tokens of every language in `sources` (what a SOURCE may be: see `pairity.text.sources`).
 
@@ -75,6 +83,8 @@ def count(
     how many. `checkpoint` names a folder that keeps what is counted, once a minute at most; with `resume` a killed
     run goes on from it, and reads no file again that it had finished. It stays when the run is done: remove it once
     the counts are saved.
+    `shard=(3, 16)` counts the third of 16 parts, for `merge` to put together: every part has some of the files.
+    `engine` counts the text elsewhere: see `pairity.spark`.
     """
     check_split(split)
     check_min_count(min_count, split)
@@ -92,6 +102,10 @@ def count(
     found = resolve(sources, wanted, language_column=language_column)
     if draw:
         drawing.check_sources(found)
+    refuse_together(shard, engine, draw=draw, dedup=dedup, memory=memory, checkpoint=checkpoint)
+    part_of = None
+    if shard is not None:
+        found, part_of = take_shard(found, shard)
     texts = {part.language: part for part in found.inputs if isinstance(part, TextInput) and part.language}
     if wanted is None:
         how.check_languages(texts)
@@ -118,7 +132,12 @@ def count(
         )
         selection = Selection((draw.describe(),), drawn.given)
         notes += drawn.notes
-    counted, passed = count_texts(inputs, cut, how, drawn, draw, count_words, progress, storage)
+    if engine:
+        counted, passed = dict(engine(inputs, cut, how, count_words, progress)), Passed({}, {}, {}, ())
+    else:
+        counted, passed = count_texts(inputs, cut, how, drawn, draw, count_words, progress, storage)
+    if not part_of:
+        check_text(inputs, counted)
     given.refuse_twice(counted)
     made = {**given.rows, **counted}
     order = given.order(found.inputs, of_records=sorted(counted.keys() - texts.keys()))
@@ -138,6 +157,7 @@ def count(
         cut,
         split,
         selection and selection.only(kept),
+        part_of,
         left_out=[*found.left_out, *unwanted],
         notes=[*notes, *passed.notes],
     )
@@ -162,12 +182,7 @@ def count_texts(
     }
     runs, checkpoint = storage.open(inputs, settings, how)
     tally = Tally(
-        lambda: _core.Counter(
-            cut.pattern,
-            nfc=cut.normalize == "nfc",
-            replace_invalid=how.errors == "replace",
-            count_words=count_words,
-        ),
+        lambda: new_counter(cut, how.errors, count_words),
         limit=storage.limit,
         runs=runs,
         checkpoint=checkpoint,
@@ -193,75 +208,70 @@ def count_texts(
     made = {
         language: tally.rows(language, passed, listeners.get(language, silence)) for language in languages
     }
+    return made, passed
+
+
+def check_text(inputs: Sequence[TextInput], made: Mapping[str, Rows]) -> None:
     for part in inputs:
         found = [made[part.language]] if part.language else list(made.values())
         if not any(rows.size.bytes for rows in found):
             raise PairityError(no_text(part, sum(rows.size.lines or 0 for rows in found)))
-    return made, passed
 
 
-@dataclass(frozen=True)
-class GivenCounts:
-    """Counts that came as sources: the languages of each, the sums, and what was drawn of their text."""
-
-    origins: Sequence[str]
-    languages_of: Sequence[Sequence[str]]
-    rows: Mapping[str, Rows]
-    drawn: Selection | None = None
-
-    def refuse_twice(self, texts: Mapping[str, Any]) -> None:
-        for origin, languages in zip(self.origins, self.languages_of, strict=True):
-            for language in languages:
-                if language in texts:
-                    part = texts[language]
-                    where = part.origin if isinstance(part, TextInput) else "records"
-                    raise PairityError(
-                        f"the language {language!r} is given twice: as counts ({origin}) and as text ({where}). Leave "
-                        "one out."
-                    )
-
-    def order(self, inputs: Sequence[TextInput | CountsInput], of_records: Sequence[str]) -> list[str]:
-        """All languages in the order of the sources; of records, by name."""
-        each = iter(self.languages_of)
-        return list(
-            dict.fromkeys(
-                language
-                for part in inputs
-                for language in (
-                    next(each)
-                    if isinstance(part, CountsInput)
-                    else [part.language]
-                    if part.language
-                    else of_records
-                )
-            )
+def refuse_together(shard: object, engine: object, **settings: object) -> None:
+    """Refuse what only one process can do that sees all text."""
+    for name, value in settings.items():
+        elsewhere = "engine" if (engine and name != "checkpoint") or (engine and value) else ""
+        if value is None or not (elsewhere or (shard and name in ("draw", "dedup"))):
+            continue
+        where = "an engine" if elsewhere else "a shard"
+        raise PairityError(
+            f"{name} needs one process that sees all text, and {where} does not: leave one of them out."
         )
 
 
-def given_counts(
-    parts: Sequence[CountsInput], cut: Pretokenization, split: Split, storage: Storage
-) -> GivenCounts:
-    """The sums are on disk where memory is limited."""
-    origins = [part.origin for part in parts]
-    if not parts:
-        return GivenCounts((), (), {})
-    if storage.limit is None:
-        given = [counts_of(part, cut, split) for part in parts]
-        summed = merge(given, origins=origins)
-        return GivenCounts(origins, list(map(list, given)), dict(summed), summed.drawn)
-    runs, to_sum, languages_of, drawn = temporary_runs(), ToSum(), [], []
-    for part in parts:
-        if isinstance(part.data, Path):
-            header = parquet.read_header(part.data, cut, split)
-            languages_of.append(add_file(runs, to_sum, part.data, header))
-            drawn.append((header.sizes or {}, header.drawn))
-        else:
-            counts = counts_of(part, cut, split)
-            add_counts(runs, to_sum, counts)
-            languages_of.append(list(counts))
-            drawn.append(({language: one.size for language, one in counts.items()}, counts.drawn))
-    rows = merged(runs, to_sum, list(to_sum), min_count=1)
-    return GivenCounts(origins, languages_of, rows, drawn_together(drawn))
+class TextCounter:
+    """Counts texts as they come, of one language or another: for pipelines that have texts and no files."""
+
+    def __init__(self, cut: Pretokenization, errors: str = "strict", count_words: bool = False) -> None:
+        check_errors(errors)
+        self.settings = (cut, errors, count_words)
+        self.counters: dict[str, _core.Counter] = {}
+
+    def add(self, language: str, texts: Any) -> None:
+        """`texts` is an Arrow array."""
+        check_language(language, "the texts given")
+        if language not in self.counters:
+            self.counters[language] = new_counter(*self.settings)
+        try:
+            self.counters[language].add_texts(*text_buffers(texts.cast(pa.large_binary())))
+        except _core.NotUtf8Error as error:
+            raise PairityError(not_utf8(f"a text of {language!r}", error.column)) from None
+        except ValueError as error:
+            raise PairityError(f"a text of {language!r}: {error}") from error
+
+    def finish(self) -> dict[str, LanguageCounts]:
+        words_counted = self.settings[2]
+        return {
+            language: from_core(counter, words_counted) for language, counter in sorted(self.counters.items())
+        }
+
+
+def new_counter(cut: Pretokenization, errors: str, count_words: bool) -> _core.Counter:
+    return _core.Counter(
+        cut.pattern,
+        nfc=cut.normalize == "nfc",
+        replace_invalid=errors == "replace",
+        count_words=count_words,
+    )
+
+
+def from_core(counter: _core.Counter, words_counted: bool) -> LanguageCounts:
+    data, offsets, counts, totals = counter.finish()
+    size = TextSize(**totals)
+    return language_counts(
+        *chunk_of(data, offsets, counts), size if words_counted else replace(size, words=None)
+    )
 
 
 def count_lines(lines: Iterable[str], cut: Pretokenization) -> LanguageCounts:
@@ -269,19 +279,4 @@ def count_lines(lines: Iterable[str], cut: Pretokenization) -> LanguageCounts:
     counter = _core.Counter(cut.pattern, nfc=cut.normalize == "nfc")
     texts = pa.array([line.encode() for line in lines], pa.large_binary())
     counter.add_texts(*text_buffers(texts))
-    data, offsets, counts, totals = counter.finish()
-    return language_counts(*chunk_of(data, offsets, counts), replace(TextSize(**totals), words=None))
-
-
-def counts_of(part: CountsInput, cut: Pretokenization, split: Split) -> Counts:
-    """Counts that came as a source, checked against what was asked for."""
-    if isinstance(part.data, Path):
-        return Counts(*parquet.read(part.data, cut, split))
-    if isinstance(part.data, Counts):
-        parquet.check_same(part.origin, part.data.pretokenization, cut, part.data.split, split)
-        return part.data
-    if isinstance(part.data, LanguageCounts) and part.language:
-        return Counts({part.language: part.data}, cut, split)
-    if part.language:
-        return Counts({part.language: from_dict(part.language, part.data, None)}, cut, split)
-    return Counts(from_table(pa.table(part.data), part.origin, {}), cut, split)
+    return from_core(counter, words_counted=False)

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from pairity.counts import parquet
+from pairity.counts.shards import Shard, check_shards
 from pairity.counts.tables import from_dict, from_table
 from pairity.counts.values import (
     LanguageCounts,
@@ -43,7 +44,7 @@ class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
     `left_out` lists languages that were found and not wanted, `notes` what else a user should hear. Counts that were
     made in bounded memory are on disk: a language is merged into memory each time that it is asked for, and `save`
     merges all of them straight into the file. `drawn` says what each language gave, where only some of its text was
-    counted.
+    counted, and `shard` which part of a count it is, if it is not all of it.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
         pretokenization: Pretokenization,
         split: Split = "train",
         drawn: Selection | None = None,
+        shard: Shard | None = None,
         *,
         left_out: Sequence[str] = (),
         notes: Sequence[str] = (),
@@ -61,6 +63,7 @@ class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
         self.pretokenization = pretokenization
         self.split: Split = check_split(split)
         self.drawn = drawn
+        self.shard = shard
         self.left_out = tuple(left_out)
         self.notes = tuple(notes)
 
@@ -87,7 +90,7 @@ class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
         """Write one Parquet file; it appears under its name only when it is whole."""
         path = Path(path)
         parquet.check_name(path)
-        stored = parquet.Stored(self._languages, self.pretokenization, self.split, self.drawn)
+        stored = parquet.Stored(self._languages, self.pretokenization, self.split, self.drawn, self.shard)
         self._summary = parquet.write(path, stored)
 
     @classmethod
@@ -160,7 +163,17 @@ def merge(parts: Sequence[Counts], *, origins: Sequence[str] = ()) -> Counts:
     drawn = drawn_together(
         ({language: counts.size for language, counts in part.items()}, part.drawn) for part in parts
     )
+    check_text({language: counts.size for language, counts in languages.items()})
     return Counts(languages, first.pretokenization, first.split, drawn)
+
+
+def check_text(sizes: Mapping[str, TextSize]) -> None:
+    """What a shard may have, all of them may not: a language without text."""
+    for language, size in sizes.items():
+        if not size.bytes:
+            raise PairityError(
+                f"no text for {language!r}: its files are empty. Give it text, or leave it out."
+            )
 
 
 def counts_files(paths: Any) -> list[Path]:
@@ -183,10 +196,12 @@ class CutText(Protocol):
     def pretokenization(self) -> Pretokenization: ...
     @property
     def split(self) -> Split: ...
+    @property
+    def shard(self) -> Shard | None: ...
 
 
 def check_alike(parts: Sequence[CutText], names: Sequence[str]) -> None:
-    """Refuse to put together what was cut in different ways, or is of different splits."""
+    """Refuse to put together what was cut in different ways, is of different splits, or is not all of a deal."""
     if not parts:
         raise PairityError("no counts to merge: give at least one.")
     first = parts[0]
@@ -201,6 +216,7 @@ def check_alike(parts: Sequence[CutText], names: Sequence[str]) -> None:
             raise PairityError(
                 f"{names[0]} is of split {first.split!r}, {name} of {part.split!r}: keep train and dev apart."
             )
+    check_shards(zip(names, (part.shard for part in parts), strict=True))
 
 
 def drawn_together(parts: Iterable[tuple[Mapping[str, TextSize], Selection | None]]) -> Selection | None:

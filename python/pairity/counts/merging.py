@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import Path
 
 from pairity.counts import parquet
-from pairity.counts.counts import Counts, check_alike, drawn_together, order_of
+from pairity.counts.counts import Counts, check_alike, check_text, drawn_together, order_of
 from pairity.counts.parquet import Header
 from pairity.counts.pruning import check_min_count, without_rare
 from pairity.counts.runs import MergedRuns, Runs, silence
@@ -43,6 +43,7 @@ def merge_files(
         orders.append(add_file(runs, parts, path, header))
     check_min_count(min_count, headers[0].split)
     languages = merged(runs, parts, order_of(orders), min_count=min_count, heard=heard)
+    check_text({language: rows.size for language, rows in languages.items()})
     drawn = drawn_together((header.sizes or {}, header.drawn) for header in headers)
     return Counts(languages, headers[0].pretokenization, headers[0].split, drawn, notes=notes_on(parts))
 
@@ -65,7 +66,8 @@ def add_file(runs: Runs, parts: ToSum, path: Path, header: Header) -> list[str]:
     for language, chunks in groupby(rows(), key=lambda row: row[0]):
         runs.add(language, (chunk for _, chunk in chunks))
     if header.sizes is not None:
-        parquet.check_languages(path, sizes, header.sizes)
+        if not header.shard:  # its languages may have no rows
+            parquet.check_languages(path, sizes, header.sizes)
         sizes = {language: [size] for language, size in header.sizes.items()}
     for language, some in sizes.items():
         parts.setdefault(language, []).append((TextSize.sum(some), header.pruned.get(language)))

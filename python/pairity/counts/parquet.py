@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from pairity.counts.shards import Shard
 from pairity.counts.tables import from_table, rows_by_language
 from pairity.counts.values import (
     MAX_COUNT,
@@ -54,6 +55,7 @@ SCHEMA = pa.schema(
         pa.field("count", pa.int64(), nullable=False),
     ]
 )
+NO_ROWS = (pa.array([], pa.large_binary()), np.zeros(0, np.uint64))
 
 
 class Stored(NamedTuple):
@@ -63,6 +65,7 @@ class Stored(NamedTuple):
     pretokenization: Pretokenization
     split: Split
     drawn: Selection | None = None
+    shard: Shard | None = None
 
 
 def check_name(path: Path) -> None:
@@ -122,7 +125,11 @@ def metadata_of(stored: Stored, groups: Sequence[Mapping[str, Any]]) -> dict[str
             for language, rows in stored.languages.items()
         },
         "row_groups": list(groups),
-    } | ({"drawn": stored.drawn.describe()} if stored.drawn else {})
+    }
+    if stored.drawn:
+        metadata["drawn"] = stored.drawn.describe()
+    if stored.shard:
+        metadata["shard"] = asdict(stored.shard)
     return metadata | {"digest": digest_of(metadata)}
 
 
@@ -212,24 +219,27 @@ class Header(NamedTuple):
     pruned: Mapping[str, Pruned] = {}
     row_groups: Sequence[Mapping[str, Any]] | None = None
     drawn: Selection | None = None
+    shard: Shard | None = None
 
 
 def read(path: Path, stated: Pretokenization | None, split: Split | None) -> Stored:
     """All of a file, in memory."""
     header = read_header(path, stated, split)
     found = list(tables(path, header))
-    if not found:
+    if not found and not header.shard:
         raise PairityError(f"{path} is empty: it has no rows.")
-    table = pa.concat_tables(found)
+    table = pa.concat_tables(found) if found else SCHEMA.empty_table()
     if header.sizes is None:
         return Stored(from_table(table, str(path), {}), header.pretokenization, header.split)
-    rows = rows_by_language(table, str(path))
+    rows = rows_by_language(table, str(path)) if found else {}
+    if header.shard:  # its languages may have no rows
+        rows = dict.fromkeys(header.sizes, NO_ROWS) | rows
     check_languages(path, rows, header.sizes)
     languages = {
         language: language_counts(*rows[language], size, header.pruned.get(language))
         for language, size in header.sizes.items()
     }
-    return Stored(languages, header.pretokenization, header.split, header.drawn)
+    return Stored(languages, header.pretokenization, header.split, header.drawn, header.shard)
 
 
 def read_header(path: Path, stated: Pretokenization | None, split: Split | None) -> Header:
@@ -287,6 +297,7 @@ def parse_header(metadata: Any, path: Path) -> Header:
         {language: Pruned(**size["pruned"]) for language, size in languages.items() if "pruned" in size},
         groups,
         drawn,
+        Shard(**metadata["shard"]) if "shard" in metadata else None,
     )
 
 

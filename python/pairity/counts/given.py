@@ -1,0 +1,104 @@
+"""Counts that came as sources: files, tables and values, read and summed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from pairity.counts import parquet
+from pairity.counts.counts import Counts, drawn_together, merge
+from pairity.counts.merging import ToSum, add_counts, add_file, merged
+from pairity.counts.shards import Shard, check_shards
+from pairity.counts.storage import Storage, temporary_runs
+from pairity.counts.tables import from_dict, from_table
+from pairity.counts.values import LanguageCounts, Rows, Split
+from pairity.errors import PairityError
+from pairity.text.drawing import Selection
+from pairity.text.inputs import CountsInput, TextInput
+from pairity.text.pretokenizers import Pretokenization
+
+
+@dataclass(frozen=True)
+class GivenCounts:
+    """Counts that came as sources: the languages of each, the sums, and what was drawn of their text."""
+
+    origins: Sequence[str]
+    languages_of: Sequence[Sequence[str]]
+    rows: Mapping[str, Rows]
+    drawn: Selection | None = None
+
+    def refuse_twice(self, texts: Mapping[str, Any]) -> None:
+        for origin, languages in zip(self.origins, self.languages_of, strict=True):
+            for language in languages:
+                if language in texts:
+                    part = texts[language]
+                    where = part.origin if isinstance(part, TextInput) else "records"
+                    raise PairityError(
+                        f"the language {language!r} is given twice: as counts ({origin}) and as text ({where}). Leave "
+                        "one out."
+                    )
+
+    def order(self, inputs: Sequence[TextInput | CountsInput], of_records: Sequence[str]) -> list[str]:
+        """All languages in the order of the sources; of records, by name."""
+        each = iter(self.languages_of)
+        return list(
+            dict.fromkeys(
+                language
+                for part in inputs
+                for language in (
+                    next(each)
+                    if isinstance(part, CountsInput)
+                    else [part.language]
+                    if part.language
+                    else of_records
+                )
+            )
+        )
+
+
+def given_counts(
+    parts: Sequence[CountsInput], cut: Pretokenization, split: Split, storage: Storage
+) -> GivenCounts:
+    """The sums are on disk where memory is limited."""
+    origins = [part.origin for part in parts]
+    if not parts:
+        return GivenCounts((), (), {})
+    if storage.limit is None:
+        given = [counts_of(part, cut, split) for part in parts]
+        summed = merge(given, origins=origins)
+        return GivenCounts(origins, list(map(list, given)), dict(summed), summed.drawn)
+    runs, to_sum, languages_of, drawn = temporary_runs(), ToSum(), [], []
+    shards: list[Shard | None] = []
+    for part in parts:
+        if isinstance(part.data, Path):
+            header = parquet.read_header(part.data, cut, split)
+            shards.append(header.shard)
+            languages_of.append(add_file(runs, to_sum, part.data, header))
+            drawn.append((header.sizes or {}, header.drawn))
+        else:
+            counts = counts_of(part, cut, split)
+            shards.append(counts.shard)
+            add_counts(runs, to_sum, counts)
+            languages_of.append(list(counts))
+            drawn.append(({language: one.size for language, one in counts.items()}, counts.drawn))
+    check_shards(zip(origins, shards, strict=True))
+    rows = merged(runs, to_sum, list(to_sum), min_count=1)
+    return GivenCounts(origins, languages_of, rows, drawn_together(drawn))
+
+
+def counts_of(part: CountsInput, cut: Pretokenization, split: Split) -> Counts:
+    """Counts that came as a source, checked against what was asked for."""
+    if isinstance(part.data, Path):
+        return Counts(*parquet.read(part.data, cut, split))
+    if isinstance(part.data, Counts):
+        parquet.check_same(part.origin, part.data.pretokenization, cut, part.data.split, split)
+        return part.data
+    if isinstance(part.data, LanguageCounts) and part.language:
+        return Counts({part.language: part.data}, cut, split)
+    if part.language:
+        return Counts({part.language: from_dict(part.language, part.data, None)}, cut, split)
+    return Counts(from_table(pa.table(part.data), part.origin, {}), cut, split)

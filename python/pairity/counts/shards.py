@@ -1,0 +1,110 @@
+"""Shards: one count in many jobs, each with some of the files, and their sum when all are done.
+
+    files of 5, 4, 3, 3 and 2 GB in 2 shards  ->  5 + 3 and 4 + 3 + 2
+
+Every job deals out all files in the same way and counts its own. A shard knows which one it is and what was dealt, so
+that a sum in which one is missing, or there twice, is an error. It has every language, in the order of the SOURCEs, if
+need be with nothing counted: so the sum is the counts file that one job would have written.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pairity.errors import PairityError, listed
+from pairity.files.digests import digest_of
+from pairity.text.inputs import CountsInput, Resolved, TextFile, TextInput
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Which part of a count this is, from 1 to `of`; `deal` is the digest of all files by name and size."""
+
+    number: int
+    of: int
+    deal: str
+
+    def __post_init__(self) -> None:
+        if self.of < 1:
+            raise PairityError(f"of is {self.of}: give the number of shards, at least 1.")
+        if not 1 <= self.number <= self.of:
+            raise PairityError(f"shard is {self.number}: give a number from 1 to {self.of}.")
+
+    def __str__(self) -> str:
+        return f"shard {self.number} of {self.of}"
+
+
+def take_shard(found: Resolved, shard: Any) -> tuple[Resolved, Shard]:
+    """What one of the jobs counts: every language, with the files of `shard`, which is (number, of)."""
+    if not (isinstance(shard, tuple) and len(shard) == 2 and all(type(value) is int for value in shard)):
+        raise PairityError(f"shard is {shard!r}: give its number and how many there are, as in (3, 16).")
+    inputs = [files_only(part) for part in found.inputs]
+    files = sorted([part.language, str(file.path), file.size] for part in inputs for file in part.files)
+    one = Shard(*shard, digest_of({"files": files}))
+    mine = deal(inputs, one.of)[one.number - 1]
+    note = f"{one}: {sum(len(part.files) for part in mine)} of {len(files)} files"
+    return Resolved(tuple(mine), (*found.notes, note), found.left_out), one
+
+
+def files_only(part: TextInput | CountsInput) -> TextInput:
+    """What can be dealt out is what every job finds: files, which can be read more than once."""
+    if isinstance(part, CountsInput):
+        raise PairityError(f"{part.origin} holds counts, and shards are of text: merge it with the shards.")
+    if part.lines is not None or any(file.once for file in part.files):
+        raise PairityError(
+            f"{part.origin} is no file: what several jobs count are files, which each of them finds."
+        )
+    return part
+
+
+def deal(inputs: Sequence[TextInput], hands: int) -> list[list[TextInput]]:
+    """Whole files, the largest first, each to the hand that has the fewest bytes; the same in whatever order they come.
+
+    The files of a small language stay together, so that its counts need not be added up. Every hand has all languages,
+    some of them without a file.
+    """
+    small = sum(size_of(part.files) for part in inputs) / hands / 4  # a quarter of what a hand gets
+    stacks: list[tuple[str, Sequence[TextFile]]] = []
+    for part in sorted(inputs, key=lambda part: part.language):
+        files = sorted(part.files, key=lambda file: str(file.path))
+        together = size_of(files) <= small
+        stacks += ((part.language, stack) for stack in ([files] if together else [[file] for file in files]))
+    dealt: list[dict[str, list[TextFile]]] = [{part.language: [] for part in inputs} for _ in range(hands)]
+    loads = [(0, hand) for hand in range(hands)]
+    for language, stack in sorted(stacks, key=lambda one: -size_of(one[1])):
+        load, hand = loads[0]
+        dealt[hand][language] += stack
+        heapq.heapreplace(loads, (load + size_of(stack), hand))
+    return [[replace(part, files=tuple(hand[part.language])) for part in inputs] for hand in dealt]
+
+
+def size_of(files: Iterable[TextFile]) -> int:
+    return sum(file.size for file in files)
+
+
+def check_shards(parts: Iterable[tuple[str, Shard | None]]) -> None:
+    """Refuse to sum shards, each with its origin, that are not one whole deal."""
+    seen: dict[int, str] = {}
+    first: tuple[str, Shard] | None = None
+    for origin, shard in parts:
+        if shard is None:
+            continue
+        name, one = first = first or (origin, shard)
+        if (shard.of, shard.deal) != (one.of, one.deal):
+            raise PairityError(
+                f"{name} ({one}) and {origin} ({shard}) do not belong together: they were dealt from other "
+                "files, or into another number. Merge each set by itself, or count again with the same SOURCEs."
+            )
+        if shard.number in seen:
+            raise PairityError(f"{shard} is given twice: {seen[shard.number]} and {origin}. Leave one out.")
+        seen[shard.number] = origin
+    if first:
+        name, one = first
+        if missing := [str(number) for number in range(1, one.of + 1) if number not in seen]:
+            raise PairityError(
+                f"{name} is {one}, and of the others {listed(missing)} {'is' if len(missing) == 1 else 'are'} missing: "
+                f"count with --shard {missing[0]} --of {one.of}, and so on, and give all of them together."
+            )

@@ -1,0 +1,293 @@
+"""Counting on Apache Spark: on the machines of a cluster, going on when one of them is lost.
+
+    counts = pairity.spark.count(df, language_column="lang")             # texts that Spark has
+    counts = pairity.count("corpus/", engine=pairity.spark.on(session))  # files that all workers see
+
+A task counts its part of the text with pairity's own counter, in one table for all of it; other tasks add up what was
+found, a language each. The result is the `Counts` that one process would make.
+
+Spark moves whole tables, as bytes, and never sees a pre-token: `groupBy("language", "pretoken").sum("count")` gives the
+same, but spends several times as long as the counting itself on turning tables into rows and back.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import socket
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pairity.counts.counting import Engine, TextCounter, count_texts
+from pairity.counts.counts import Counts
+from pairity.counts.shards import deal, files_only
+from pairity.counts.storage import Storage
+from pairity.counts.values import (
+    Array,
+    LanguageCounts,
+    Split,
+    TextSize,
+    check_split,
+    in_memory,
+    sum_language,
+)
+from pairity.errors import PairityError
+from pairity.extras import load_extra
+from pairity.text.columns import refuse_column
+from pairity.text.inputs import TextInput
+from pairity.text.options import TextReading
+from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
+from pairity.text.reading import BytesListener
+
+__all__ = ["count", "on"]
+
+PIECE_ROWS = 1 << 20  # Spark moves nothing of 2 GiB or more
+TASK_BYTES = 256 << 20
+"""A task with less would find mostly what others find too, and one with more would lose more with its worker."""
+
+SIZES = tuple(field.name for field in fields(TextSize))
+
+
+def count(
+    df: Any,
+    *,
+    text_column: str = "text",
+    language_column: str | None = None,
+    language: str | None = None,
+    pretokenizer: str | Pretokenization = DEFAULT_PRETOKENIZER,
+    digits: bool = False,
+    normalize: Literal["nfc"] | None = None,
+    split: Split = "train",
+    errors: Literal["strict", "replace"] = "strict",
+    count_words: bool = False,
+) -> Counts:
+    """Count the pre-tokens of a Spark DataFrame with one text per row.
+
+    The language of a row is in `language_column`, or all rows are of one `language`. The languages are in the order of
+    their names; what is not said here is as in `pairity.count`.
+    """
+    functions = load_functions()
+    cut = Pretokenization.of(pretokenizer, digits, normalize)
+    if (language is None) == (language_column is None):
+        raise PairityError("the language is not clear: give either language_column or language.")
+    for column in (text_column, language_column):
+        if column is not None and column.partition(".")[0] not in df.columns:
+            refuse_column("the DataFrame", column, df.columns)
+    named = functions.lit(language) if language_column is None else functions.col(language_column)
+    texts = df.select(
+        named.cast("string").alias("language"), functions.col(text_column).cast("binary").alias("text")
+    )
+    task = partial(count_rows, cut=cut, errors=errors, count_words=count_words)
+    with warnings.catch_warnings():  # about pandas, which Spark wants to be there and does not use for this
+        warnings.simplefilter("ignore")
+        pieces = texts.mapInArrow(task, "language string, counts binary").rdd.map(tuple)
+    languages = add_up(pieces)
+    if not languages:
+        raise PairityError("the DataFrame has no rows: there is nothing to count.")
+    for name, counts in languages.items():
+        if not counts.bytes:
+            raise PairityError(f"no text for {name!r}: its rows are empty. Leave them out.")
+    return Counts(languages, cut, check_split(split))
+
+
+def on(session: Any) -> Engine:
+    """An engine for `pairity.count`: text is read on the workers of this SparkSession, which all see the files."""
+
+    def count_on_spark(
+        inputs: Sequence[TextInput],
+        cut: Pretokenization,
+        how: TextReading,
+        count_words: bool,
+        progress: BytesListener | None,
+    ) -> Mapping[str, LanguageCounts]:
+        found = [absolute(files_only(part)) for part in inputs]
+        sizes = [file.size for part in found for file in part.files]
+        without_files = [replace(part, files=()) for part in found]
+        nothing = counted(without_files, cut, how, count_words)
+        if not sizes:
+            return nothing
+        wanted = max(4 * session.sparkContext.defaultParallelism, sum(sizes) // TASK_BYTES)
+        shares = deal(found, min(wanted, len(sizes)))
+        task = partial(count_share, cut=cut, how=how, count_words=count_words)
+        return nothing | add_up(session.sparkContext.parallelize(shares, len(shares)).flatMap(task))
+
+    return count_on_spark
+
+
+def check_threads(threads: int | None) -> None:
+    if threads is not None:
+        raise PairityError(
+            f"threads is {threads}: leave it out, since on Spark the master says how many, as in local[8,4]."
+        )
+
+
+def absolute(part: TextInput) -> TextInput:
+    """A worker has a working folder of its own."""
+    return replace(part, files=tuple(replace(file, path=file.path.absolute()) for file in part.files))
+
+
+# What tasks do
+
+
+def count_share(
+    share: Sequence[TextInput], cut: Pretokenization, how: TextReading, count_words: bool
+) -> Iterator[tuple[str, bytes]]:
+    return in_pieces(counted([part for part in share if part.files], cut, how, count_words))
+
+
+def counted(
+    inputs: Sequence[TextInput], cut: Pretokenization, how: TextReading, count_words: bool
+) -> dict[str, LanguageCounts]:
+    """By one thread, in memory."""
+    made, _ = count_texts(inputs, cut, how, None, None, count_words, None, Storage(threads=1))
+    return {language: in_memory(rows) for language, rows in made.items()}
+
+
+def count_rows(batches: Iterable[Any], cut: Pretokenization, errors: str, count_words: bool) -> Iterator[Any]:
+    """Arrow batches in, Arrow batches out."""
+    counter = TextCounter(cut, errors, count_words)
+    for batch in batches:
+        for name in ("language", "text"):
+            if batch.column(name).null_count:
+                raise PairityError(f"a row of the DataFrame has no {name}: it is null. Remove such rows.")
+        names = batch.column("language").dictionary_encode()
+        for code, language in enumerate(names.dictionary.to_pylist()):
+            counter.add(language, batch.column("text").filter(pc.equal(names.indices, code)))
+    for language, piece in in_pieces(counter.finish()):
+        yield pa.RecordBatch.from_pydict({"language": [language], "counts": [piece]})
+
+
+def add_pieces(pieces: tuple[str, Iterable[bytes]]) -> Iterator[tuple[str, bytes]]:
+    language, found = pieces
+    return in_pieces({language: sum_language(language, [from_bytes(piece) for piece in found])})
+
+
+def in_pieces(languages: Mapping[str, LanguageCounts]) -> Iterator[tuple[str, bytes]]:
+    """Counts as bytes. The first piece of a language has the sizes of its text."""
+    for language, counts in languages.items():
+        sizes = {name: getattr(counts, name) for name in SIZES}
+        for start in range(0, max(counts.distinct, 1), PIECE_ROWS):
+            pretokens = counts.pretokens.slice(start, PIECE_ROWS)
+            yield language, to_bytes(pretokens, counts.counts[start : start + PIECE_ROWS], sizes)
+            sizes = {name: None if size is None else 0 for name, size in sizes.items()}
+
+
+def to_bytes(pretokens: Any, counts: Array, sizes: Mapping[str, int | None]) -> bytes:
+    table = pa.table(
+        {"pretoken": pretokens, "count": pa.array(counts)}, metadata={"sizes": json.dumps(sizes)}
+    )
+    stream = pa.BufferOutputStream()
+    with pa.ipc.new_stream(stream, table.schema) as writer:
+        writer.write_table(table)
+    found: bytes = stream.getvalue().to_pybytes()
+    return found
+
+
+def from_bytes(data: bytes) -> LanguageCounts:
+    table = pa.ipc.open_stream(data).read_all()
+    sizes = json.loads(table.schema.metadata[b"sizes"])
+    return LanguageCounts(
+        table.column("pretoken").combine_chunks(), table.column("count").to_numpy(), **sizes
+    )
+
+
+# What the driver does
+
+
+def add_up(pieces: Any) -> dict[str, LanguageCounts]:
+    """An RDD of (language, counts as bytes) as the counts of every language, by name."""
+    from pyspark import StorageLevel
+
+    found: dict[str, list[LanguageCounts]] = {}
+    with plain_errors():
+        # Asking for their number makes all pieces, in many tasks; the iterator alone would make one after the other.
+        summed = pieces.groupByKey().flatMap(add_pieces).persist(StorageLevel.DISK_ONLY)
+        summed.count()
+        for language, piece in summed.toLocalIterator():
+            found.setdefault(language, []).append(from_bytes(piece))
+        summed.unpersist()
+    return {language: sum_language(language, parts) for language, parts in sorted(found.items())}
+
+
+def load_functions() -> Any:
+    load_extra("pyspark", "counting on Spark")
+    from pyspark.sql import functions
+
+    return functions
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """The sentence of a task that failed, without the stack of Java and Python around it."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (Py4JError, PySparkException) as error:
+        if found := re.search(r"PairityError: (.+)", str(error)):
+            raise PairityError(found[1]) from error
+        if lost := re.search(r"Python worker exited unexpectedly|ExecutorLostFailure", str(error)):
+            raise PairityError(
+                f"Spark gave up ({lost[0]}): a worker was killed, perhaps for lack of memory. On one machine, a second "
+                "number lets Spark try again: local[2,4]."
+            ) from error
+        raise PairityError(f"Spark gave up: {str(error).strip().splitlines()[0]}") from error
+
+
+@contextmanager
+def start(master: str) -> Iterator[Any]:
+    """A SparkSession of our own, on a master such as local[2,4] or spark://host:7077."""
+    load_extra("pyspark", "counting on Spark")
+    from pyspark.sql import SparkSession
+
+    check_java()
+    check_master(master)
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    # What goes wrong is said in a sentence, and progress is shown on Spark's own page.
+    settings = {"spark.log.level": "OFF", "spark.ui.showConsoleProgress": "false"}
+    try:
+        session = SparkSession.builder.appName("pairity").config(map=settings).master(master).getOrCreate()
+    except Exception as error:
+        raise PairityError(
+            f"Spark does not start with master {master!r}: {str(error).strip().splitlines()[-1]}"
+        ) from error
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+def check_java() -> None:
+    home = os.environ.get("JAVA_HOME")
+    if not (shutil.which("java") or (home and Path(home, "bin", "java").exists())):
+        raise PairityError(
+            "Spark needs Java 17 or newer, which is neither on the PATH nor in JAVA_HOME: "
+            "apt install openjdk-17-jre-headless, or brew install openjdk@17."
+        )
+
+
+def check_master(master: str) -> None:
+    """Spark itself would try for a minute, and then not say why."""
+    addresses = re.findall(r"([^,/]+):(\d+)", master) if master.startswith("spark://") else []
+    for host, port in addresses:
+        try:
+            with socket.create_connection((host, int(port)), timeout=10):
+                return
+        except (OSError, OverflowError) as error:
+            reason = str(error)
+    if addresses:
+        raise PairityError(
+            f"the Spark master {master} cannot be reached ({reason}): check its address, or count here: local[2,4]."
+        )
