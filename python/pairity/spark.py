@@ -44,7 +44,7 @@ from pairity.counts.values import (
 )
 from pairity.errors import PairityError
 from pairity.extras import load_extra
-from pairity.text.columns import refuse_column
+from pairity.text.columns import FIXES, refuse_column
 from pairity.text.inputs import TextInput
 from pairity.text.options import TextReading
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
@@ -83,7 +83,7 @@ def count(
         raise PairityError("the language is not clear: give either language_column or language.")
     for column in (text_column, language_column):
         if column is not None and column.partition(".")[0] not in df.columns:
-            refuse_column("the DataFrame", column, df.columns)
+            refuse_column("the DataFrame", column, df.columns, FIXES[column is language_column])
     named = functions.lit(language) if language_column is None else functions.col(language_column)
     texts = df.select(
         named.cast("string").alias("language"), functions.col(text_column).cast("binary").alias("text")
@@ -134,7 +134,13 @@ def check_threads(threads: int | None) -> None:
 
 def absolute(part: TextInput) -> TextInput:
     """A worker has a working folder of its own."""
-    return replace(part, files=tuple(replace(file, path=file.path.absolute()) for file in part.files))
+    return replace(
+        part,
+        files=tuple(
+            replace(file, path=file.path.absolute()) if isinstance(file.path, Path) else file
+            for file in part.files
+        ),
+    )
 
 
 # What tasks do

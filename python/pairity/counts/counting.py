@@ -132,8 +132,9 @@ def count(
         )
         selection = Selection((draw.describe(),), drawn.given)
         notes += drawn.notes
+    counted: Mapping[str, Rows]
     if engine:
-        counted, passed = dict(engine(inputs, cut, how, count_words, progress)), Passed({}, {}, {}, ())
+        counted, passed = engine(inputs, cut, how, count_words, progress), Passed({}, {}, {}, ())
     else:
         counted, passed = count_texts(inputs, cut, how, drawn, draw, count_words, progress, storage)
     if not part_of:
@@ -221,13 +222,11 @@ def check_text(inputs: Sequence[TextInput], made: Mapping[str, Rows]) -> None:
 def refuse_together(shard: object, engine: object, **settings: object) -> None:
     """Refuse what only one process can do that sees all text."""
     for name, value in settings.items():
-        elsewhere = "engine" if (engine and name != "checkpoint") or (engine and value) else ""
-        if value is None or not (elsewhere or (shard and name in ("draw", "dedup"))):
-            continue
-        where = "an engine" if elsewhere else "a shard"
-        raise PairityError(
-            f"{name} needs one process that sees all text, and {where} does not: leave one of them out."
-        )
+        if value is not None and (engine or (shard and name in ("draw", "dedup"))):
+            where = "an engine" if engine else "a shard"
+            raise PairityError(
+                f"{name} needs one process that sees all text, and {where} does not: leave one of them out."
+            )
 
 
 class TextCounter:

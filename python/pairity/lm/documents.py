@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import os
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,10 +32,13 @@ from pairity.formats import transformers
 from pairity.lm.packing import DOCUMENTS, Listener, Packed, read_documents, write_pack
 from pairity.lm.packs import Pack
 from pairity.lm.texts import Texts
+from pairity.text.blocks import not_utf8, texts_in
+from pairity.text.drawing import ALL, Drawn, draw, places_in
 from pairity.text.inputs import Resolved, TextInput
+from pairity.text.options import TextReading
 from pairity.text.parallel import check_parallel
-from pairity.text.reading import read_texts
-from pairity.text.sampling import ALL, Draw, Drawn, draw, is_number, places
+from pairity.text.reading import blocks_of, read_texts
+from pairity.text.sampling import Draw, is_number
 from pairity.text.sources import resolve
 from pairity.tokenizer.tokenizer import Tokenizer
 
@@ -63,6 +66,10 @@ class Choice:
             )
         if self.shard_bytes < 1:
             raise PairityError(f"shard_bytes is {self.shard_bytes}: give a number of bytes, at least 1.")
+
+    @property
+    def how(self) -> TextReading:
+        return TextReading(text_column=self.text_column)
 
     def describe(self) -> dict[str, Any]:
         return {
@@ -164,10 +171,10 @@ def write_documents(
                 f"{folder} holds documents of other text or settings: choose another output folder, or remove this."
             )
         return folder
-    drawn = draw(found, choice.draw, text_column=choice.text_column, threads=threads, progress=listen)
+    drawn = draw(found, choice.draw, how=choice.how, threads=threads, progress=listen)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with staging(folder.parent, folder.name) as stage:
-        shuffle(drawn, stage, choice, lines, settings, listen)
+        shuffle(texts_of(found), drawn, stage, choice, lines, settings, listen)
         stage.rename(folder)
     return folder
 
@@ -183,6 +190,7 @@ def described(found: Resolved) -> list[list[Any]]:
 
 
 def shuffle(
+    inputs: Sequence[TextInput],
     drawn: Drawn,
     stage: Path,
     choice: Choice,
@@ -191,13 +199,13 @@ def shuffle(
     listen: Listener | None,
 ) -> None:
     """Every document goes to the shard of its place; then each shard is put in order."""
-    languages = list(drawn.given)
+    languages = [part.language for part in inputs]
     size = sum(one.bytes for one in drawn.given.values())
     shards = min(-(-size // choice.shard_bytes), MOST_SHARDS)
     kept: list[tuple[int, int, bytes]] = []
     with ExitStack() as files:
         spills = [files.enter_context((stage / f"{n}.spill").open("wb")) for n in range(shards)]
-        for number, place, line in placed(drawn, choice, listen):
+        for number, place, line in placed(inputs, drawn, choice, listen):
             if place < 0:
                 kept.append((number, place, line))
             else:
@@ -227,24 +235,30 @@ def shuffle(
     flush_folder(stage)
 
 
-def placed(drawn: Drawn, choice: Choice, listen: Listener | None) -> Iterator[tuple[int, int, bytes]]:
+def placed(
+    inputs: Sequence[TextInput], drawn: Drawn, choice: Choice, listen: Listener | None
+) -> Iterator[tuple[int, int, bytes]]:
     """(number of the language, place, document): below 0 for what is held out, else from 0 to ALL; blank ones go."""
-    lines = drawn.lines(text_column=choice.text_column, progress=listen)
-    for number, (language, documents) in enumerate(lines.items()):
-        place = places(choice.seed, f"held out\0{language}")
+    total = sum(file.size for part in inputs for file in part.files)
+    before = 0
+    for number, part in enumerate(inputs):
+        language = part.language
         share = choice.held_out if choice.held_out < 1 else choice.held_out / drawn.given[language].lines
         limit = min(round(share * ALL), ALL - 1)
-        for count, document in enumerate(documents, 1):
-            if not document.strip():
-                continue
-            try:
-                document.decode()
-            except UnicodeDecodeError as error:
-                raise PairityError(
-                    f"{language!r}, document {count}: not UTF-8 (byte {error.start + 1}). Convert the text."
-                ) from None
-            at = place(document)
-            yield number, at - limit if at < limit else (at - limit) * ALL // (ALL - limit), document
+        for done, _, block in blocks_of(part, choice.how):
+            if listen:
+                listen(before + done, total, language)
+            chosen = drawn.sift(language, block)
+            places = places_in(choice.seed, f"held out\0{language}", chosen)[0].tolist()
+            for row, (at, document) in enumerate(zip(places, texts_in(chosen), strict=True)):
+                if not document.strip():
+                    continue
+                try:
+                    document.decode()
+                except UnicodeDecodeError as error:
+                    raise PairityError(not_utf8(chosen.place(row), error.start)) from None
+                yield number, at - limit if at < limit else (at - limit) * ALL // (ALL - limit), document
+        before += sum(file.size for file in part.files)
 
 
 def in_order(spill: Path, seed: int, shard: int) -> Texts:
