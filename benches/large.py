@@ -1,6 +1,6 @@
 """How much memory a large training takes: so many made-up words, all in one process, run by hand.
 
-    python benches/large.py                        40 million words of 30 languages, 64,000 merges: some 9 GB
+    python benches/large.py                        40 million words of 30 languages, 64,000 merges: 7.6 GB
     python benches/large.py --words 1000000        does it work at all
 
 The words are those of the growth runs of bench.py. They are made in memory, one language at a time, so that the peak is
