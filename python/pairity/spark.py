@@ -156,7 +156,7 @@ def counted(
     inputs: Sequence[TextInput], cut: Pretokenization, how: TextReading, count_words: bool
 ) -> dict[str, LanguageCounts]:
     """By one thread, in memory."""
-    made, _ = count_texts(inputs, cut, how, None, None, count_words, None, Storage(threads=1))
+    made, _ = count_texts(inputs, cut, how, Storage(threads=1), count_words=count_words)
     return {language: in_memory(rows) for language, rows in made.items()}
 
 

@@ -164,7 +164,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     profile = pairity.inspect_language(first, "eng_Latn", data=TEXT)
     pq.write_table(profile.table(), folder / "language.parquet")
     write_rows(first, longer, folder / "rows.parquet")
-    unclean = {language: [*lines, b"\xff"] for language, lines in TEXT.items()}
+    unclean = {language: [*lines, f"{lines[0]} {lines[0]}", b"\xff"] for language, lines in TEXT.items()}
     counts = pairity.count(unclean, on_error="skip", dedup="lines", min_count=2)
     counts.save(folder / "counts.parquet")
     pq.write_table(first.table(counts), folder / "tokens.parquet")

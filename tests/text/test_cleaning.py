@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pairity.counts.counting import count, count_texts
+from pairity.counts.storage import Storage
 from pairity.counts.counts import Counts, merge
 from pairity.errors import PairityError
 from pairity.text import blocks
@@ -25,7 +26,7 @@ CUT = Pretokenization.of("gpt4o", False, None)
 
 def counted(sources: Any, threads: int = 2, **how: Any) -> tuple[Any, Any]:
     inputs = [part for part in resolve(sources).inputs if isinstance(part, TextInput)]
-    return count_texts(inputs, CUT, TextReading(cut=CUT, **how), threads, False, None)
+    return count_texts(inputs, CUT, TextReading(cut=CUT, **how), Storage(threads=threads))
 
 
 BROKEN = [

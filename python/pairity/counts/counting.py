@@ -102,7 +102,9 @@ def count(
     found = resolve(sources, wanted, language_column=language_column)
     if draw:
         drawing.check_sources(found)
-    refuse_together(shard, engine, draw=draw, dedup=dedup, memory=memory, checkpoint=checkpoint)
+    pruned = min_count if min_count > 1 else None
+    refuse_together(shard, None, draw=draw, dedup=dedup, min_count=pruned)
+    refuse_together(None, engine, draw=draw, dedup=dedup, memory=memory, checkpoint=checkpoint)
     part_of = None
     if shard is not None:
         found, part_of = take_shard(found, shard)
@@ -136,7 +138,9 @@ def count(
     if engine:
         counted, passed = engine(inputs, cut, how, count_words, progress), Passed({}, {}, {}, ())
     else:
-        counted, passed = count_texts(inputs, cut, how, drawn, draw, count_words, progress, storage)
+        counted, passed = count_texts(
+            inputs, cut, how, storage, count_words=count_words, progress=progress, drawn=drawn, draw=draw
+        )
     if not part_of:
         check_text(inputs, counted)
     given.refuse_twice(counted)
@@ -168,11 +172,12 @@ def count_texts(
     inputs: Sequence[TextInput],
     cut: Pretokenization,
     how: TextReading,
-    drawn: Drawn | None,
-    draw: Draw | None,
-    count_words: bool,
-    progress: reading.BytesListener | None,
     storage: Storage,
+    *,
+    count_words: bool = False,
+    progress: reading.BytesListener | None = None,
+    drawn: Drawn | None = None,
+    draw: Draw | None = None,
 ) -> tuple[dict[str, Rows], Passed]:
     settings = {
         "cut": cut.hash,
@@ -220,9 +225,9 @@ def check_text(inputs: Sequence[TextInput], made: Mapping[str, Rows]) -> None:
 
 
 def refuse_together(shard: object, engine: object, **settings: object) -> None:
-    """Refuse what only one process can do that sees all text."""
+    """Refuse what only a process can do that sees all text."""
     for name, value in settings.items():
-        if value is not None and (engine or (shard and name in ("draw", "dedup"))):
+        if value is not None and (shard or engine):
             where = "an engine" if engine else "a shard"
             raise PairityError(
                 f"{name} needs one process that sees all text, and {where} does not: leave one of them out."

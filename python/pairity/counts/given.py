@@ -36,10 +36,9 @@ class GivenCounts:
             for language in languages:
                 if language in texts:
                     part = texts[language]
-                    where = part.origin if isinstance(part, TextInput) else "records"
+                    where = f"as text ({part.origin})" if isinstance(part, TextInput) else "in records"
                     raise PairityError(
-                        f"the language {language!r} is given twice: as counts ({origin}) and as text ({where}). Leave "
-                        "one out."
+                        f"the language {language!r} is given twice: as counts ({origin}) and {where}. Leave one out."
                     )
 
     def order(self, inputs: Sequence[TextInput | CountsInput], of_records: Sequence[str]) -> list[str]:
