@@ -16,7 +16,6 @@ from pairity.counts.merging import merge_files
 from pairity.counts.parquet import check_name, read_header
 from pairity.counts.values import Split
 from pairity.errors import PairityError
-from pairity.files.locks import locked
 from pairity.files.places import inside_or_beside
 from pairity.files.writing import room_beside
 from pairity.progress import Progress
@@ -81,7 +80,7 @@ def count_command(
             ]
         )
         return
-    with output_file(output, force=force), locked(checkpoint), Progress() as show:
+    with output_file(output, force=force), Progress() as show:
         note_resuming(checkpoint, there=kept, resume=resume)
         with resumable(checkpoint):
             show.stage("counting", unit="B")

@@ -122,7 +122,6 @@ def count_texts(
     }
     runs, checkpoint = storage.open(inputs, settings)
     tally = Tally(
-        [part.language for part in inputs],
         lambda: _core.Counter(
             cut.pattern,
             nfc=cut.normalize == "nfc",

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from pairity import _core
@@ -36,7 +38,6 @@ class Tally:
 
     def __init__(
         self,
-        languages: Iterable[str],
         new_counter: Callable[[], _core.Counter],
         *,
         limit: int | None = None,
@@ -51,7 +52,7 @@ class Tally:
         self._runs = runs
         self._checkpoint = checkpoint
         self._threads = threads
-        self._idle: dict[str, list[Held]] = {language: [] for language in languages}
+        self._idle: defaultdict[str, list[Held]] = defaultdict(list)
         self._sorted: dict[str, LanguageCounts] = {}
         """Languages that have ended, as long as they are in memory."""
         self._memory = 0
@@ -91,7 +92,7 @@ class Tally:
         with self._turn:
             self.wait_until(lambda: not self._closed)
             self._at_work += 1
-            held = self._idle.pop(language)
+            held = self._idle.pop(language, [])
             memory = sum(one.memory for one in held)
             in_memory = self.has_room(memory) and not (self._runs and self._runs.of(language))
             self._memory += memory if in_memory else 0  # adding them up takes as much again
@@ -135,8 +136,6 @@ class Tally:
             raise RuntimeError("there is no place for runs")
         return self._runs
 
-    # Memory: all that follows is called with `_turn` held
-
     def take(self, language: str, more: int) -> Held:
         """A counter for so many more bytes of text, with memory set aside."""
         with self._turn:
@@ -152,6 +151,8 @@ class Tally:
                     self._memory += memory - before
                     return Held(counter, memory)
                 self.spill_all()
+
+    # Memory: all that follows is called with `_turn` held
 
     def leave(self, memory: int) -> None:
         """The end of some work, which changed how much memory is held."""
@@ -185,28 +186,30 @@ class Tally:
 
     def spill(self) -> None:
         """What is written is taken out of memory, also where something else cannot be written."""
-        places = [(language, those, held) for language, those in self._idle.items() for held in list(those)]
+        jobs: list[tuple[Callable[[], object], Callable[[], object]]] = [
+            (partial(self.runs.spill, language, held.counter), partial(those.remove, held))
+            for language, those in self._idle.items()
+            for held in those
+        ]
+        jobs += [
+            (
+                partial(self.runs.add, language, counts.chunks(), counts.size),
+                partial(self._sorted.pop, language),
+            )
+            for language, counts in self._sorted.items()
+        ]
 
-        def write(place: tuple[str, list[Held], Held]) -> PairityError | None:
-            language, those, held = place
+        def done(job: tuple[Callable[[], object], Callable[[], object]]) -> PairityError | None:
+            write, forget = job
             try:
-                self.runs.spill(language, held.counter)
+                write()
             except PairityError as error:
                 return error
-            those.remove(held)
-            return None
-
-        def write_sorted(language: str) -> PairityError | None:
-            counts = self._sorted[language]
-            try:
-                self.runs.add(language, counts.chunks(), counts.size)
-            except PairityError as error:
-                return error
-            del self._sorted[language]
+            forget()
             return None
 
         with ThreadPoolExecutor(self._threads) as crew:
-            failures = [*crew.map(write, places), *crew.map(write_sorted, list(self._sorted))]
+            failures = list(crew.map(done, jobs))
         self._memory = sum(held.memory for those in self._idle.values() for held in those)
         self._memory += sum(map(bytes_of, self._sorted.values()))
         for failure in filter(None, failures):
