@@ -1,5 +1,6 @@
 """The benchmark runs and its record, tables and figure are made. No time is asserted."""
 
+import gzip
 import importlib.util
 import json
 import subprocess
@@ -35,6 +36,18 @@ def modules() -> Any:
         sys.modules.pop(name)
         if name in before:
             sys.modules[name] = before[name]
+
+
+def test_counting_under_a_limit_is_measured(tmp_path: Path) -> None:
+    (tmp_path / "eng_Latn.txt.gz").write_bytes(gzip.compress(b"to be or not to be\n" * 500))
+    options = f"--data {tmp_path} --size 50KB --memory 60MB --threads 1 -o {tmp_path / 'record.json'}"
+    command = [sys.executable, str(BENCHES / "memory.py"), *options.split()]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    record = json.loads((tmp_path / "record.json").read_text(encoding="utf-8"))
+    assert record["same_bytes"] is True
+    assert record["text_bytes"] >= 50_000
+    assert min(record["speed"], record["limited"]["wall"], record["limited"]["memory"]) > 0
 
 
 def test_a_quick_run_makes_record_tables_and_figure(tmp_path: Path) -> None:

@@ -317,7 +317,7 @@ fn sums_beyond_the_columns_are_refused() {
 #[test]
 fn merging_and_spilling_can_be_stopped() {
     let run = written("stopped", &many_words());
-    let mut merge = runs::Merge::open(&[run.0.clone()]).unwrap();
+    let mut merge = runs::Merge::open(std::slice::from_ref(&run.0)).unwrap();
     let outcome = merge.next(1 << 20, 1 << 30, &mut CheckIn::impatient());
     assert!(matches!(outcome, Err(Error::Interrupted)));
     let mut counter = counter(Some(WHITESPACE));

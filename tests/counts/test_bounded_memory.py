@@ -76,6 +76,7 @@ def test_a_limit_does_not_change_the_bytes(
     expected = count(corpus, threads=threads, count_words=True)
     limited = count(corpus, threads=threads, count_words=True, memory=12 * 4000 * threads)
     assert len(spills) > 3
+    assert repr(limited) == "<Counts of train: 3 languages, on disk>"
     assert saved(limited, tmp_path / "limited.parquet") == saved(expected, tmp_path / "plain.parquet")
     assert limited == expected
     assert limited.summary() == expected.summary()

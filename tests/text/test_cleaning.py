@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from pairity.counts.counting import count, count_texts
-from pairity.counts.storage import Storage
 from pairity.counts.counts import Counts, merge
+from pairity.counts.storage import Storage
 from pairity.errors import PairityError
 from pairity.text import blocks
 from pairity.text.inputs import TextInput

@@ -18,7 +18,6 @@ from pairity.counts.merging import merge_files
 from pairity.counts.parquet import check_name, read_header
 from pairity.counts.values import Split
 from pairity.errors import PairityError
-from pairity.files.locks import locked
 from pairity.files.places import inside_or_beside
 from pairity.files.writing import room_beside
 from pairity.progress import Progress
@@ -121,7 +120,6 @@ def count_command(
         return
     with (
         output_file(output, force=force),
-        locked(checkpoint),
         engine_in(engine, master, threads) as spark,
         Progress() as show,
     ):

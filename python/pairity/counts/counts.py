@@ -77,6 +77,10 @@ class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
         return len(self._languages)
 
     def __repr__(self) -> str:
+        if self._summary is None and not all(
+            isinstance(rows, LanguageCounts) for rows in self._languages.values()
+        ):
+            return f"<Counts of {self.split}: {len(self)} languages, on disk>"
         distinct = sum(row.distinct for row in self.summary())
         return f"<Counts of {self.split}: {len(self)} languages, {distinct:,} distinct pre-tokens>"
 

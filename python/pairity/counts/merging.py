@@ -30,7 +30,7 @@ def merge_files(
     """The sum of counts files, in the same order of languages whatever the order of the files.
 
     Runs go into `folder`, which must last until the counts are saved. `heard(done, total, what)` gets bytes of files,
-    and then rows.
+    and then of runs.
     """
     headers = [parquet.read_header(path, None, None) for path in files]
     check_alike(headers, list(map(str, files)))

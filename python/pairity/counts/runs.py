@@ -103,16 +103,19 @@ class Runs:
         return made[0]
 
     def listeners(self, languages: Sequence[str], heard: BytesListener) -> dict[str, Callable[[int], None]]:
-        """For `merged` of each language in turn: `heard` gets the rows of all of them, done and in all."""
+        """For `merged` of each language in turn: `heard` gets bytes of the runs of all of them, done and in all."""
         rows = Counter[str]()
         for run in self:
             rows[run.language] += run.rows
-        before = dict(
-            zip(languages, accumulate((rows[language] for language in languages), initial=0), strict=False)
-        )
+        size = sum((self.folder / run.name).stat().st_size for run in self)
+        sums = accumulate((rows[language] for language in languages), initial=0)
+        before = dict(zip(languages, sums, strict=False))
 
         def listener(language: str) -> Callable[[int], None]:
-            return lambda done: heard(before[language] + done, rows.total(), f"merging {language}")
+            def hear(done: int) -> None:
+                heard(size * (before[language] + done) // rows.total(), size, f"merging {language}")
+
+            return hear
 
         return {language: listener(language) for language in languages}
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import threading
 import warnings
+from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from pairity import _core
@@ -52,7 +54,7 @@ class Tally:
         self._runs = runs
         self._checkpoint = checkpoint
         self._threads = threads
-        self._idle: dict[str, list[Held]] = {}
+        self._idle: defaultdict[str, list[Held]] = defaultdict(list)
         self._sorted: dict[str, LanguageCounts] = {}
         """Languages that have ended, as long as they are in memory."""
         self._memory = 0
@@ -146,14 +148,12 @@ class Tally:
             raise RuntimeError("there is no place for runs")
         return self._runs
 
-    # Memory: all that follows is called with `_turn` held
-
     def take(self, language: str, more: int) -> Held:
         """A counter for so many more bytes of text, with memory set aside."""
         with self._turn:
             while True:
                 self.wait_until(lambda: not self._closed)
-                idle = self._idle.setdefault(language, [])
+                idle = self._idle[language]
                 counter, before = idle[-1] if idle else Held(self._new_counter(), 0)
                 memory = counter.memory(more)
                 if self.has_room(memory - before) or not self._memory:
@@ -163,6 +163,8 @@ class Tally:
                     self._memory += memory - before
                     return Held(counter, memory)
                 self.spill_all()
+
+    # Memory: all that follows is called with `_turn` held
 
     def leave(self, memory: int) -> None:
         """The end of some work, which changed how much memory is held."""
@@ -196,28 +198,30 @@ class Tally:
 
     def spill(self) -> None:
         """What is written is taken out of memory, also where something else cannot be written."""
-        places = [(language, those, held) for language, those in self._idle.items() for held in list(those)]
+        jobs: list[tuple[Callable[[], object], Callable[[], object]]] = [
+            (partial(self.runs.spill, language, held.counter), partial(those.remove, held))
+            for language, those in self._idle.items()
+            for held in those
+        ]
+        jobs += [
+            (
+                partial(self.runs.add, language, counts.chunks(), counts.size),
+                partial(self._sorted.pop, language),
+            )
+            for language, counts in self._sorted.items()
+        ]
 
-        def write(place: tuple[str, list[Held], Held]) -> PairityError | None:
-            language, those, held = place
+        def done(job: tuple[Callable[[], object], Callable[[], object]]) -> PairityError | None:
+            write, forget = job
             try:
-                self.runs.spill(language, held.counter)
+                write()
             except PairityError as error:
                 return error
-            those.remove(held)
-            return None
-
-        def write_sorted(language: str) -> PairityError | None:
-            counts = self._sorted[language]
-            try:
-                self.runs.add(language, counts.chunks(), counts.size)
-            except PairityError as error:
-                return error
-            del self._sorted[language]
+            forget()
             return None
 
         with ThreadPoolExecutor(self._threads) as crew:
-            failures = [*crew.map(write, places), *crew.map(write_sorted, list(self._sorted))]
+            failures = list(crew.map(done, jobs))
         self._memory = sum(held.memory for those in self._idle.values() for held in those)
         self._memory += sum(map(bytes_of, self._sorted.values()))
         for failure in filter(None, failures):

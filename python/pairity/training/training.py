@@ -11,6 +11,8 @@ from typing import Any, Literal, Unpack
 
 from pairity.bpe.model import BpeModel
 from pairity.bpe.roles import GivenRoles
+from pairity.counts.pruning import check_min_count
+from pairity.counts.storage import Storage
 from pairity.errors import PairityWarning
 from pairity.progress import Listener, Progress
 from pairity.text.sampling import Draw
@@ -105,6 +107,8 @@ def train(
     )
     check_checkpoint(checkpoint, resume)
     threads = thread_count(threads)
+    check_min_count(min_count, "train")
+    Storage.of(memory, None, False, threads)  # before the dev text is read
     with Progress(progress) as show:
         counting = {
             "memory": memory,
