@@ -165,7 +165,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pq.write_table(profile.table(), folder / "language.parquet")
     write_rows(first, longer, folder / "rows.parquet")
     unclean = {language: [*lines, f"{lines[0]} {lines[0]}", b"\xff"] for language, lines in TEXT.items()}
-    counts = pairity.count(unclean, on_error="skip", dedup="lines", min_count=2)
+    counts = pairity.count(unclean, draw=draw, on_error="skip", dedup="lines", min_count=2)
     counts.save(folder / "counts.parquet")
     pq.write_table(first.table(counts), folder / "tokens.parquet")
     pq.write_table(table_of([]), folder / "table.parquet")
