@@ -60,6 +60,7 @@ def test_blocks_are_cut_between_rows(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ("t.tsv", b"id\twords\n1\ta\n", "text", r"no column 'text'; there are: id, words"),
         ("t.tsv", b"a\tb\n", "3", "no column '3'; there are: a, b"),
         ("t.tsv", b"a\tb\n", "0", "no column '0'"),
+        ("t.csv", b"id\rwords\n1,a\n", "text", "no column 'text'; there are: id"),
         ("t.csv", b"text,text\n1,2\n", "text", "there are 2 columns 'text'"),
         (
             "t.csv",

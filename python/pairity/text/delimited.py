@@ -7,6 +7,7 @@ such a line.
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
@@ -96,8 +97,13 @@ class Watched:
         return data
 
     def columns(self) -> list[str]:
-        line = self._first.partition(b"\n")[0].decode("utf-8-sig", "replace").rstrip("\r")
-        return next(csv.reader([line])) if self._kind == "csv" else line.split("\t")
+        line = re.split(rb"[\r\n]", self._first, maxsplit=1)[0].decode("utf-8-sig", "replace")
+        if self._kind == "tsv":
+            return line.split("\t")
+        try:
+            return next(csv.reader([line]))
+        except csv.Error:  # a name that Python's reader finds too long, or a zero in it
+            return line.split(",")
 
     def check_quotes(self, where: str) -> None:
         """With one mark missing, all rows up to the next one would be a single text."""
