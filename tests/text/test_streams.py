@@ -80,7 +80,7 @@ def run_with(source: str, stdin: str) -> subprocess.CompletedProcess[str]:
     ("source", "name", "data"),
     [
         ("eng_Latn=-", "text.txt", TEXT),
-        ("eng_Latn=-.txt.gz", "text.txt.gz", gzip.compress(TEXT)),
+        ("eng_Latn=-.txt.gz", "text.txt.gz", gzip.compress(TEXT, mtime=0)),
         ("eng_Latn=-.jsonl", "a.jsonl", b"".join(json.dumps({"text": x}).encode() + b"\n" for x in LINES)),
         ("eng_Latn=-.tsv", "a.tsv", b"text\none\ntwo\n"),
         ("eng_Latn=-.words.tsv", "a.words.tsv", b"one\t3\n"),
