@@ -111,6 +111,7 @@ fn learn(counted: &Languages, texts: &Texts, global_merges: usize) -> Result<Vec
         goal: Goal::Merges(texts.merges),
         global_merges,
         window: None,
+        joint: None,
         admission: Admission { min_frequency: 0, max_token_length: usize::MAX, whole_characters: false },
         threads: 1,
         most_symbols: MOST_SYMBOLS,
