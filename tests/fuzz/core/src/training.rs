@@ -7,8 +7,9 @@ use libfuzzer_sys::fuzz_target;
 use pairity_core::counts::Counted;
 use pairity_core::queue::Admission;
 use pairity_core::scale::Measure;
+use pairity_core::start::Start;
 use pairity_core::strings::Strings;
-use pairity_core::train::{Goal, Language, Settings, Step, train};
+use pairity_core::train::{Goal, Language, MOST_SYMBOLS, Settings, Step, train};
 use pairity_core::turns::Window;
 
 /// As they come from Python: bytes, offsets, counts.
@@ -26,6 +27,7 @@ struct Input {
     goal: u8,
     in_tokens: bool,
     global_merges: Option<u8>,
+    joint: Option<f64>,
     window: Option<(u8, f64)>,
     min_frequency: u8,
     max_token_length: Option<u8>,
@@ -79,12 +81,14 @@ fuzz_target!(|input: Input| {
         goal: if input.in_tokens { Goal::Tokens(goal) } else { Goal::Merges(goal) },
         global_merges: input.global_merges.map_or(usize::MAX, usize::from),
         window: input.window.map(|(size, alpha)| Window { size: usize::from(size), alpha }),
+        joint: input.joint,
         admission: Admission {
             min_frequency: u64::from(input.min_frequency),
             max_token_length: input.max_token_length.map_or(usize::MAX, usize::from),
             whole_characters: input.whole_characters,
         },
         threads,
+        most_symbols: MOST_SYMBOLS,
         known: (input.known.iter())
             .map(|&(left, right, served)| Step {
                 left: u32::from(left),
@@ -98,11 +102,12 @@ fuzz_target!(|input: Input| {
             .map(|&(language, step)| (usize::from(language), usize::from(step)))
             .collect(),
     };
-    let Ok(trained) = train(&languages, &settings(1), &mut |_| true) else { return };
+    let Ok(trained) = train(&languages, &Start::default(), &settings(1), &mut |_| true) else { return };
     assert!(input.in_tokens || trained.steps.len() <= goal.max(input.known.len()));
     for (number, step) in trained.steps.iter().enumerate() {
         assert!((step.left.max(step.right) as usize) < 256 + number);
     }
-    let again = train(&languages, &settings(2), &mut |_| true).expect("the same with two threads");
+    let again =
+        train(&languages, &Start::default(), &settings(2), &mut |_| true).expect("the same with two threads");
     assert_eq!(again.steps, trained.steps);
 });
