@@ -224,7 +224,7 @@ def test_real_text_in_30_languages(shared: Path, tmp_path: Path) -> None:
         with gzip.open(
             shared / "data" / "train" / f"{language}.txt.gz", "rt", encoding="utf-8", newline="\n"
         ) as file:
-            lines[language] = [line.removesuffix("\n") for line in itertools.islice(file, 700)]
+            lines[language] = [line.removesuffix("\n") for line in itertools.islice(file, 1500)]
         text = "".join(f"{line}\n" for line in lines[language])
         # Twenty times, with other endings: 64 MB are too little for the words of all that.
         endings = ["", *"qxzjkvwy", *(a + b for a in "qx" for b in "zjkvw")]

@@ -130,6 +130,32 @@ def test_what_the_journal_does_not_name_goes(tmp_path: Path, corpus: Path) -> No
     assert not (kept / "999999.run").exists()
 
 
+def test_what_others_have_in_the_folder_stays(tmp_path: Path, corpus: Path) -> None:
+    kept = tmp_path / "kept"
+    (kept / "photos").mkdir(parents=True)
+    for name in ("thesis.txt", "x.run", "photos/1.run"):
+        (kept / name).write_text("mine")
+    with stopped_after(17):
+        count(corpus, threads=1, checkpoint=kept)
+    assert count(corpus, checkpoint=kept, resume=True) == count(corpus)
+    checkpoint.remove(kept)
+    assert sorted(str(path.relative_to(kept)) for path in kept.rglob("*")) == [
+        "photos",
+        "photos/1.run",
+        "thesis.txt",
+        "x.run",
+    ]
+
+
+def test_counts_of_a_folder_that_another_count_took_are_refused(tmp_path: Path, corpus: Path) -> None:
+    kept = tmp_path / "kept"
+    before = count(corpus, threads=1, checkpoint=kept)
+    count(corpus, threads=1, checkpoint=kept, pretokenizer="gpt2")
+    with pytest.raises(PairityError, match=r"\.run is damaged or missing: delete .*kept to start over"):
+        before.save(tmp_path / "counts.parquet")
+    assert not (tmp_path / "counts.parquet").exists()
+
+
 def test_what_does_not_change_the_counts_may_change(tmp_path: Path, corpus: Path) -> None:
     with stopped_after(17):
         count(corpus, threads=1, checkpoint=tmp_path / "kept")

@@ -12,16 +12,14 @@ the number of its first text. What is in the folder and not in the journal is of
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import struct
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pairity.counts.runs import Run, Runs
+from pairity.counts.runs import Run, Runs, check_end
 from pairity.counts.values import TextSize
 from pairity.errors import PairityError
 from pairity.files.digests import digest_of
@@ -33,6 +31,8 @@ from pairity.text.options import TextReading
 
 FORMAT = 1
 JOURNAL = "journal.json"
+OURS = re.compile(r"journal\.json|\d+\.run|\.(journal\.json|\d+\.run)\.(lock|.*\.unfinished)")
+"""Names of files that a count makes; whatever else lies in the folder is somebody else's."""
 
 SECONDS = 60.0
 """What is counted goes to disk no more often than this. Spilling everything has its price: words are then merged."""
@@ -166,7 +166,7 @@ class Checkpoint:
         for run in runs:
             check_end(folder / run.name, run)
         self.runs.restore(runs)
-        remove_others(folder, {JOURNAL, *(run.name for run in runs)})
+        remove(folder, but={JOURNAL, *(run.name for run in runs)})
         return True
 
     def take_up(self, place: tuple[str, str], file: Mapping[str, Any]) -> None:
@@ -209,27 +209,21 @@ def exists(folder: Path) -> bool:
     return (folder / JOURNAL).exists()
 
 
-def remove(folder: Path) -> None:
-    """The journal first: without it the rest is nothing, should this be interrupted."""
+def remove(folder: Path, *, but: Collection[str] = ()) -> None:
+    """Remove what a count has put into the folder, and the folder itself if it holds nothing else.
+
+    The journal goes first: without it the rest is nothing, should this be interrupted.
+    """
+    for name in sorted(names_in(folder), key=lambda name: name != JOURNAL):
+        if OURS.fullmatch(name) and name not in but:
+            with suppress(OSError):
+                (folder / name).unlink()
     with suppress(OSError):
-        (folder / JOURNAL).unlink(missing_ok=True)
-    shutil.rmtree(folder, ignore_errors=True)
+        folder.rmdir()
 
 
-def check_end(path: Path, run: Run) -> None:
-    """Refuse a run that is not the one in the journal; its words are checked when they are read."""
+def names_in(folder: Path) -> list[str]:
     try:
-        with path.open("rb") as file:
-            file.seek(-24, os.SEEK_END)
-            whole = struct.unpack("<QQQ", file.read()) == (0, run.rows, run.digest)
+        return [entry.name for entry in folder.iterdir()]
     except OSError:
-        whole = False
-    if not whole:
-        raise PairityError(f"{path} is damaged or missing: delete {path.parent} to start over.")
-
-
-def remove_others(folder: Path, names: set[str]) -> None:
-    """What a killed run had not finished."""
-    for entry in folder.iterdir():
-        if entry.name not in names:
-            shutil.rmtree(entry, ignore_errors=True) if entry.is_dir() else entry.unlink()
+        return []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import os
+import struct
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -134,6 +136,8 @@ class Runs:
     def chunks(self, runs: Sequence[Run], heard: Callable[[int], None] = silence) -> Iterator[Chunk]:
         if not runs:
             return
+        for run in runs:
+            check_end(self.folder / run.name, run)
         try:
             merge = _core.RunMerge([str(self.folder / run.name) for run in runs])
             while True:
@@ -146,6 +150,18 @@ class Runs:
             refuse_sum(runs[0].language)
         except (ValueError, OSError) as error:
             raise PairityError(f"{error}. Delete {self.folder} and count again.") from error
+
+
+def check_end(path: Path, run: Run) -> None:
+    """Refuse a file that is not the run that was written; its words are checked when they are read."""
+    try:
+        with path.open("rb") as file:
+            file.seek(-24, os.SEEK_END)
+            whole = struct.unpack("<QQQ", file.read()) == (0, run.rows, run.digest)
+    except OSError:
+        whole = False
+    if not whole:
+        raise PairityError(f"{path} is damaged or missing: delete {path.parent} to start over.")
 
 
 def chunk_of(data: bytes, offsets: bytes, counts: bytes) -> Chunk:
