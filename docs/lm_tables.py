@@ -73,7 +73,8 @@ def number(value: float, digits: int) -> str:
 def ranged(found: Estimate, digits: int, sign: bool = False) -> str:
     """ "1.234 [1.230, 1.238]" """
     form = f"{'+' if sign else ''}.{digits}f"
-    return f"{found.value:{form}} [{found.low:{form}}, {found.high:{form}}]"
+    low, high = found.interval
+    return f"{found.value:{form}} [{low:{form}}, {high:{form}}]"
 
 
 def columns(*names: str) -> list[dict[str, str]]:
@@ -109,8 +110,8 @@ def overview(study: Study) -> dict[str, Any]:
             "bits per byte, held-out text",
         ),
         "rows": rows,
-        "note": "Means over languages and seeds; in brackets 95% intervals over lines. The first five are of FLORES "
-        "devtest.",
+        "note": "Means over languages and seeds; in brackets 95% intervals over lines and seeds. All but the last "
+        "column are of FLORES devtest.",
     }
 
 
@@ -142,7 +143,8 @@ def differences(study: Study) -> dict[str, Any]:
             "Gini",
         ),
         "rows": rows,
-        "note": "Smallest visible: the difference in the mean that so many lines and seeds find 4 times out of 5.",
+        "note": "In brackets 95% intervals over lines and seeds. "
+        "Smallest visible: the difference in the mean that so many lines and seeds find 4 times out of 5.",
     }
 
 
@@ -155,7 +157,8 @@ def per_language(study: Study) -> dict[str, Any]:
         cells.append(number(study.lines.of_language(BASELINE, code).value, 1))
         for name in study.others:
             found = study.lines.of_language(name, code, BASELINE)
-            cells.append(f"{found.value:+.1f}{'' if found.low <= 0 <= found.high else ' *'}")
+            low, high = found.interval
+            cells.append(f"{found.value:+.1f}{'' if low <= 0 <= high else ' *'}")
         cells += [number(tokens_per_byte(about, name, code), 3) for name in study.tokenizers]
         rows.append(cells)
     return {
@@ -167,7 +170,8 @@ def per_language(study: Study) -> dict[str, Any]:
             *(f"tokens per byte, {name}" for name in study.tokenizers),
         ),
         "rows": rows,
-        "note": "Equal bytes, mean over seeds. *: the 95% interval over lines leaves out 0.",
+        "note": "Equal bytes, mean over seeds. *: the 95% interval over lines and seeds leaves out 0; by chance alone, "
+        "one language in twenty would have one.",
     }
 
 
@@ -189,8 +193,8 @@ def who_gains(study: Study) -> dict[str, Any]:
         rows.append(
             [
                 name,
-                str(sum(one.high < 0 for one in found.values())),
-                str(sum(one.low > 0 for one in found.values())),
+                str(sum(one.interval[1] < 0 for one in found.values())),
+                str(sum(one.interval[0] > 0 for one in found.values())),
                 *(f"{spearman(change, other):+.2f}" for other in (cost, seen, size)),
             ]
         )
@@ -204,8 +208,8 @@ def who_gains(study: Study) -> dict[str, Any]:
             "with its train text",
         ),
         "rows": rows,
-        "note": "Equal bytes. Languages are counted where the 95% interval over lines leaves out 0. How often tokens "
-        "were seen: the lower quartile over the tokens of its test lines of their number in the train text.",
+        "note": "Equal bytes. Languages are counted where the 95% interval over lines and seeds leaves out 0. How often "
+        "tokens were seen: the lower quartile over the tokens of its test lines of their number in the train text.",
     }
 
 
@@ -252,7 +256,8 @@ def runs(study: Study) -> dict[str, Any]:
     return {
         "columns": columns("run", "steps", "million tokens", "last loss", "tokens/s", "MFU", "seconds"),
         "rows": rows,
-        "note": f"{study.about['parameters']:,} parameters; {machine['device']}, PyTorch {machine['torch']}.",
+        "note": f"{study.about['parameters']:,} parameters; {machine['device']}, PyTorch {machine['torch']}. "
+        "MFU is of the peak that the maker of the GPU names for bf16; the seconds of a first run have compiling in them.",
     }
 
 

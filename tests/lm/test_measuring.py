@@ -110,6 +110,15 @@ def test_differences_are_paired_over_lines_and_seeds():
         Comparison([scored("a", 1), scored("b", 2)], unit="line").overall("a", "mean", "b")
 
 
+def test_an_interval_is_over_lines_and_seeds():
+    assert Estimate(1, 0, 3, (1.0,)).interval == (0, 3)
+    low, high = Estimate(1, 1, 1, (0.0, 1.0, 2.0)).interval
+    assert (low, high) == pytest.approx((1 - 4.303 / 3**0.5, 1 + 4.303 / 3**0.5))
+    wide = Estimate(1, -2, 4, (0.0, 1.0, 2.0)).interval
+    assert wide[0] < -2
+    assert wide[1] > 4
+
+
 def test_the_smallest_visible_difference():
     assert Estimate(0, -1.96, 1.96, (0.5,)).smallest_visible == pytest.approx(2.8)
     assert Estimate(0, 0, 0, (1.0, -1.0)).smallest_visible == pytest.approx(2.8)

@@ -262,8 +262,8 @@ def print_comparison(scored: Sequence[Scored], baseline: str | None, resamples: 
             [
                 name,
                 f"{mean.value:.3f}",
-                f"[{mean.low:.3f}, {mean.high:.3f}]",
-                "" if change is None else f"{change.value:+.3f} [{change.low:+.3f}, {change.high:+.3f}]",
+                "[{:.3f}, {:.3f}]".format(*mean.interval),
+                "" if change is None else "{:+.3f} [{:+.3f}, {:+.3f}]".format(change.value, *change.interval),
                 f"{found.overall(name, 'spread').value:.3f}",
                 f"{found.overall(name, 'gini').value:.4f}" if several_languages else "",
                 found.worst_language(name),

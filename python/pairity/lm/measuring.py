@@ -100,12 +100,25 @@ def row(one: Scored, language: str | None, samples: Floats, bits: Floats, size: 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its 95% interval over lines; `seeds` has the value of every seed."""
+    """A value, and `low` and `high` of its 95% interval over lines alone; `seeds` has the value of every seed."""
 
     value: float
     low: float
     high: float
     seeds: tuple[float, ...]
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95%, over lines and seeds: other lines would give another value, and so would other seeds, of which there are
+        few (Student's t). With one seed, over lines alone."""
+        number = len(self.seeds)
+        seeds = (
+            student(number - 1) * float(np.std(self.seeds, ddof=1)) / math.sqrt(number) if number > 1 else 0.0
+        )
+        return (
+            self.value - math.hypot(self.value - self.low, seeds),
+            self.value + math.hypot(self.high - self.value, seeds),
+        )
 
     @property
     def standard_error(self) -> float:
@@ -118,6 +131,14 @@ class Estimate:
     def smallest_visible(self) -> float:
         """The difference that such a run finds four times out of five, at the usual 5%."""
         return (1.96 + 0.84) * self.standard_error
+
+
+STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+
+
+def student(degrees: int) -> float:
+    """The quantile of Student's t for 95%, two-sided; beyond the table, close to it."""
+    return STUDENT[degrees - 1] if degrees <= len(STUDENT) else 1.96 + 2.7 / degrees
 
 
 Statistic = Callable[[Floats], Floats]
