@@ -208,8 +208,8 @@ def who_gains(study: Study) -> dict[str, Any]:
             "with its train text",
         ),
         "rows": rows,
-        "note": "Equal bytes. Languages are counted where the 95% interval over lines and seeds leaves out 0. How often "
-        "tokens were seen: the lower quartile over the tokens of its test lines of their number in the train text.",
+        "note": "Equal bytes. Languages are counted where the 95% interval over lines and seeds leaves out 0. How "
+        "often tokens were seen: the lower quartile over the tokens of its test lines of their number in the train text.",
     }
 
 
@@ -257,7 +257,7 @@ def runs(study: Study) -> dict[str, Any]:
         "columns": columns("run", "steps", "million tokens", "last loss", "tokens/s", "MFU", "seconds"),
         "rows": rows,
         "note": f"{study.about['parameters']:,} parameters; {machine['device']}, PyTorch {machine['torch']}. "
-        "MFU is of the peak that the maker of the GPU names for bf16; the seconds of a first run have compiling in them.",
+        "MFU is of the peak that the maker of the GPU names for bf16; the seconds of a first run include compiling.",
     }
 
 
