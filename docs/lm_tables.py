@@ -209,7 +209,7 @@ def who_gains(study: Study) -> dict[str, Any]:
         ),
         "rows": rows,
         "note": "Equal bytes. Languages are counted where the 95% interval over lines and seeds leaves out 0. How "
-        "often tokens were seen: the lower quartile over the tokens of its test lines of their number in the train text.",
+        "often tokens were seen: the lower quartile over the tokens of its test lines of their number in train text.",
     }
 
 
