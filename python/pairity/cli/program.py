@@ -16,7 +16,7 @@ COMMANDS = {
     "demo": ("demo", "Train ordinary and parity-aware tokenizers on 25 languages and compare them."),
     "label": ("labelling", "Sort text in unknown languages into one file per language."),
     "count": ("counting", "Count pre-tokens once, so that training can start from counts."),
-    "merge": ("counting", "Add up counts files into one."),
+    "merge": ("counting", "Add up counts files into one, however large they are."),
     "train": (
         "training",
         "Train a tokenizer and save it as a folder for transformers, tokenizers and pairity.",
