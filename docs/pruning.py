@@ -1,6 +1,6 @@
 """What `--min-count` costs: parity tokenizers of the paper's 30 languages, from all words and without the rare ones.
 
-    python docs/pruning.py ../shared/data        a minute; writes docs/results/pruning.json
+python docs/pruning.py ../shared/data        a minute; writes docs/results/pruning.json
 """
 
 from __future__ import annotations

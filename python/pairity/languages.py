@@ -240,6 +240,13 @@ SETS: Mapping[str, tuple[str, ...]] = {"paper-30": LANGUAGES_30, "paper-60": LAN
 """Sets of languages by name; those that a text lacks are left out."""
 
 
+def is_chosen(code: str, names: Iterable[str]) -> bool:
+    """Whether a language is named, by its code or as part of a set."""
+    return any(
+        code == name or any(same_language(code, other) for other in SETS.get(name, ())) for name in names
+    )
+
+
 def chosen(names: Iterable[str], available: Sequence[str]) -> tuple[list[str], list[str]]:
     """Those of `available` that are named, by code or as part of a set, in their order; and what to say of it.
 

@@ -109,7 +109,8 @@ def count_command(
     cut = Pretokenization.of(pretokenizer or DEFAULT_PRETOKENIZER, single_digits, normalize)
     checkpoint = inside_or_beside(output, CHECKPOINT)
     kept = exists(checkpoint)
-    unlike = language_column or dedup or languages or on_error != "stop" or not draw.takes_all
+    unlike = text_column != "text" or language_column or replace_invalid or on_error != "stop" or dedup
+    unlike = unlike or languages or not draw.takes_all
     if resume and not (force or kept or unlike) and is_finished(output, cut, split, min_count, part):
         print_notes(
             [

@@ -52,7 +52,7 @@ def drawing(function: Function) -> Function:
         click.option(
             "--budget",
             metavar="SIZE",
-            help="Take this much of all languages together: 10GB, or '2M lines' (or records). A language that has less "
+            help="Take this much of all languages together: 10GB, or '2M lines', where a record is a line. A language that has less "
             "than its part gives all it has, and the others share the rest.",
         ),
         several(

@@ -236,7 +236,8 @@ def train_command(
         "pad_to": pad_to,
         "continue_from": continue_from,
     }
-    if resume and not force:
+    unlike = text_column != "text" or language_column or replace_invalid or on_error != "stop" or dedup
+    if resume and not (force or unlike or languages or skip):
         settings = make_settings(**wanted, policy=policy, roles=given)
         if is_finished(output, settings, draw, min_count):
             print_notes(

@@ -17,7 +17,7 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from pairity.counts.runs import Run, Runs, check_end
 from pairity.counts.values import TextSize
@@ -157,10 +157,7 @@ class Checkpoint:
                 f"{self.journal} is damaged ({error}): delete {folder} to start over."
             ) from error
         if contents["settings"] != self._settings:
-            raise PairityError(
-                f"{folder} belongs to a run with other settings: give the same ones to resume it, or delete it to "
-                "start over."
-            )
+            refuse_settings(folder)
         for place, file in files.items():
             self.take_up(place, file)
         for run in runs:
@@ -183,6 +180,12 @@ class Checkpoint:
             )
         state.ended = file["ended"]
         state.blocks, state.known = set(file["blocks"]), set(file["blocks"])
+
+
+def refuse_settings(folder: Path) -> NoReturn:
+    raise PairityError(
+        f"{folder} belongs to a run with other settings: give the same ones to resume it, or delete it to start over."
+    )
 
 
 def can_resume(inputs: Sequence[TextInput], how: TextReading) -> bool:

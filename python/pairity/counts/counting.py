@@ -11,16 +11,16 @@ import pyarrow as pa
 
 from pairity import _core
 from pairity.counts import parquet
-from pairity.counts.counts import Counts
+from pairity.counts.counts import Counts, drawn_together
 from pairity.counts.given import given_counts
 from pairity.counts.pruning import check_min_count, without_rare
 from pairity.counts.runs import chunk_of, silence
 from pairity.counts.shards import take_shard
-from pairity.counts.storage import Storage
+from pairity.counts.storage import Storage, bytes_of
 from pairity.counts.tally import Tally
 from pairity.counts.values import LanguageCounts, Rows, Split, TextSize, check_split, language_counts
 from pairity.errors import PairityError
-from pairity.languages import chosen
+from pairity.languages import chosen, is_chosen
 from pairity.text import drawing, reading
 from pairity.text.blocks import Block, no_text, not_utf8
 from pairity.text.cleaning import Passed
@@ -81,13 +81,14 @@ def count(
     `memory` ("4GB") is what counting may take beside the program itself: what is more goes to disk as sorted runs,
     and the result is the same. `min_count` leaves rarer pre-tokens out at the very end; `pruned` of a language says
     how many. `checkpoint` names a folder that keeps what is counted, once a minute at most; with `resume` a killed
-    run goes on from it, and reads no file again that it had finished. It stays when the run is done: remove it once
+    run goes on from it, and counts no file again that it had finished. It stays when the run is done: remove it once
     the counts are saved.
     `shard=(3, 16)` counts the third of 16 parts, for `merge` to put together: every part has some of the files.
     `engine` counts the text elsewhere: see `pairity.spark`.
     """
     check_split(split)
     check_min_count(min_count, split)
+    draw = None if draw is None or draw.takes_all else draw
     cut = Pretokenization.of(pretokenizer, digits, normalize)
     how = TextReading(
         text_column=text_column,
@@ -95,10 +96,11 @@ def count(
         language_column=language_column,
         on_error=on_error,
         dedup=dedup,
-        cut=cut,
+        dedup_memory=None if memory is None or dedup is None else bytes_of(memory) // 4,
+        cut=None if draw else cut,  # parts of a long line could not be drawn as one
     )
-    draw = None if draw is None or draw.takes_all else draw
     wanted = None if languages is None else list(languages)
+    choice = None if choose is None else list(choose)
     found = resolve(sources, wanted, language_column=language_column)
     if draw:
         drawing.check_sources(found)
@@ -111,47 +113,55 @@ def count(
     texts = {part.language: part for part in found.inputs if isinstance(part, TextInput) and part.language}
     if wanted is None:
         how.check_languages(texts)
-    storage = Storage.of(memory, checkpoint, resume, thread_count(threads))
+    storage = Storage.of(memory, checkpoint, resume, thread_count(threads), beside=how.dedup_memory or 0)
     given = given_counts(
         [part for part in found.inputs if isinstance(part, CountsInput)], cut, split, storage
     )
     given.refuse_twice(texts)
     parquet.give_back_memory()
 
-    # What only records name is known when all is read, and chosen from then.
-    named = given.order(found.inputs, of_records=[])
+    def is_wanted(name: str) -> bool:
+        return (wanted is None or name in wanted) and (choice is None or is_chosen(name, choice))
+
     notes = list(found.notes)
-    unwanted: list[str] = [] if wanted is None else [name for name in named if name not in wanted]
-    if choose is not None and language_column is None:
-        kept_names, lacking = chosen(choose, named)
-        notes += lacking
-        unwanted += [name for name in named if name not in (*kept_names, *unwanted)]
-    inputs = [part for part in found.inputs if isinstance(part, TextInput) and part.language not in unwanted]
-    drawn, selection = None, given.drawn
+    if choice is not None and language_column is None:
+        notes += chosen(choice, given.order(found.inputs, of_records=[]))[1]
+    inputs = [
+        part
+        for part in found.inputs
+        if isinstance(part, TextInput) and (not part.language or is_wanted(part.language))
+    ]
+    drawn = None
     if draw:
         drawn = drawing.draw(
-            Resolved(tuple(inputs), (), ()), draw, how=how, threads=threads, progress=progress
+            Resolved(tuple(inputs), (), ()),
+            draw,
+            how=how,
+            threads=threads,
+            progress=progress,
+            is_wanted=is_wanted,
         )
-        selection = Selection((draw.describe(),), drawn.given)
         notes += drawn.notes
     counted: Mapping[str, Rows]
     if engine:
         counted, passed = engine(inputs, cut, how, count_words, progress), Passed({}, {}, {}, ())
     else:
         counted, passed = count_texts(
-            inputs, cut, how, storage, count_words=count_words, progress=progress, drawn=drawn, draw=draw
+            inputs, cut, how, storage, count_words=count_words, progress=progress, drawn=drawn
         )
     if not part_of:
         check_text(inputs, counted)
     given.refuse_twice(counted)
     made = {**given.rows, **counted}
     order = given.order(found.inputs, of_records=sorted(counted.keys() - texts.keys()))
-    if language_column is not None:
-        unwanted += [name for name in order if wanted is not None and name not in (*wanted, *unwanted)]
-        if choose is not None:
-            kept_names, lacking = chosen(choose, order)
-            notes += lacking
-            unwanted += [name for name in order if name not in (*kept_names, *unwanted)]
+    if choice is not None and language_column is not None and not part_of:
+        notes += chosen(choice, order)[1]  # what only records name is known when all is read
+    unwanted = [name for name in order if not is_wanted(name)]
+    if drawn and draw:
+        selection: Selection | None = Selection((draw.describe(),), drawn.given)
+    else:
+        sizes = ({name: rows.size for name, rows in part.items()} for part in (given.rows, counted))
+        selection = drawn_together(zip(sizes, (given.drawn, None), strict=True))
     kept = {
         language: without_rare(language, made[language], min_count)
         for language in order
@@ -177,14 +187,13 @@ def count_texts(
     count_words: bool = False,
     progress: reading.BytesListener | None = None,
     drawn: Drawn | None = None,
-    draw: Draw | None = None,
 ) -> tuple[dict[str, Rows], Passed]:
     settings = {
         "cut": cut.hash,
         "errors": how.errors,
         "text_column": how.text_column if isinstance(how.text_column, str) else dict(how.text_column),
         "count_words": count_words,
-        "draw": draw and draw.describe(),
+        "drawn": drawn and [drawn.seed, dict(drawn.below)],
     }
     runs, checkpoint = storage.open(inputs, settings, how)
     tally = Tally(

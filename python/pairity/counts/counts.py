@@ -84,6 +84,11 @@ class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
         distinct = sum(row.distinct for row in self.summary())
         return f"<Counts of {self.split}: {len(self)} languages, {distinct:,} distinct pre-tokens>"
 
+    @property
+    def sizes(self) -> dict[str, TextSize]:
+        """How much text of each language was counted."""
+        return {language: rows.size for language, rows in self._languages.items()}
+
     def summary(self) -> list[Summary]:
         """One row per language: [Summary(language='eng_Latn', lines=997, bytes=125289, ...), ...]."""
         if self._summary is None:
@@ -164,9 +169,7 @@ def merge(parts: Sequence[Counts], *, origins: Sequence[str] = ()) -> Counts:
         language: sum_language(language, [part[language] for part in parts if language in part])
         for language in order_of(parts)
     }
-    drawn = drawn_together(
-        ({language: counts.size for language, counts in part.items()}, part.drawn) for part in parts
-    )
+    drawn = drawn_together((part.sizes, part.drawn) for part in parts)
     check_text({language: counts.size for language, counts in languages.items()})
     return Counts(languages, first.pretokenization, first.split, drawn)
 

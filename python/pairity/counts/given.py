@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from pairity.counts import parquet
-from pairity.counts.counts import Counts, drawn_together, merge
+from pairity.counts.counts import Counts, check_text, drawn_together, merge
 from pairity.counts.merging import ToSum, add_counts, add_file, merged
 from pairity.counts.shards import Shard, check_shards
 from pairity.counts.storage import Storage, temporary_runs
@@ -77,15 +77,17 @@ def given_counts(
             header = parquet.read_header(part.data, cut, split)
             shards.append(header.shard)
             languages_of.append(add_file(runs, to_sum, part.data, header))
-            drawn.append((header.sizes or {}, header.drawn))
+            sizes = {language: to_sum[language][-1][0] for language in languages_of[-1]}
+            drawn.append((sizes, header.drawn))
         else:
             counts = counts_of(part, cut, split)
             shards.append(counts.shard)
             add_counts(runs, to_sum, counts)
             languages_of.append(list(counts))
-            drawn.append(({language: one.size for language, one in counts.items()}, counts.drawn))
+            drawn.append((counts.sizes, counts.drawn))
     check_shards(zip(origins, shards, strict=True))
     rows = merged(runs, to_sum, list(to_sum), min_count=1)
+    check_text({language: one.size for language, one in rows.items()})
     return GivenCounts(origins, languages_of, rows, drawn_together(drawn))
 
 

@@ -36,16 +36,17 @@ def merge_files(
     check_alike(headers, list(map(str, files)))
     runs = Runs(folder)
     parts: ToSum = {}
-    orders = []
+    orders, drawn = [], []
     sizes = [path.stat().st_size for path in files]
     for number, (path, header) in enumerate(zip(files, headers, strict=True)):
         heard(sum(sizes[:number]), sum(sizes), path.name)
         orders.append(add_file(runs, parts, path, header))
+        drawn.append(({language: parts[language][-1][0] for language in orders[-1]}, header.drawn))
     check_min_count(min_count, headers[0].split)
     languages = merged(runs, parts, order_of(orders), min_count=min_count, heard=heard)
     check_text({language: rows.size for language, rows in languages.items()})
-    drawn = drawn_together((header.sizes or {}, header.drawn) for header in headers)
-    return Counts(languages, headers[0].pretokenization, headers[0].split, drawn, notes=notes_on(parts))
+    cut, split = headers[0].pretokenization, headers[0].split
+    return Counts(languages, cut, split, drawn_together(drawn), notes=notes_on(parts))
 
 
 def add_file(runs: Runs, parts: ToSum, path: Path, header: Header) -> list[str]:

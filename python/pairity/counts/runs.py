@@ -75,6 +75,8 @@ class Runs:
     def add(self, language: str, chunks: Iterable[Chunk], size: TextSize | None = None) -> None:
         """Write down rows that come from elsewhere."""
         made = self.rows_written(language, chunks)
+        if size and not made:  # a language without a word: its lines, and that it was there
+            made = [self.write(lambda file, name: Run(language, name, *_core.RunWriter(file.name).finish()))]
         self._runs += [
             replace(run, size=size) if size and not number else run for number, run in enumerate(made)
         ]

@@ -67,18 +67,26 @@ def deal(inputs: Sequence[TextInput], hands: int) -> list[list[TextInput]]:
     some of them without a file.
     """
     small = sum(size_of(part.files) for part in inputs) / hands / 4  # a quarter of what a hand gets
-    stacks: list[tuple[str, Sequence[TextFile]]] = []
-    for part in sorted(inputs, key=lambda part: part.language):
-        files = sorted(part.files, key=lambda file: str(file.path))
-        together = size_of(files) <= small
-        stacks += ((part.language, stack) for stack in ([files] if together else [[file] for file in files]))
-    dealt: list[dict[str, list[TextFile]]] = [{part.language: [] for part in inputs} for _ in range(hands)]
+    # By number: files of records have no language of their own.
+    sorted_files = [sorted(part.files, key=lambda file: str(file.path)) for part in inputs]
+    order = sorted(
+        range(len(inputs)), key=lambda n: (inputs[n].language, *(str(f.path) for f in sorted_files[n]))
+    )
+    stacks: list[tuple[int, Sequence[TextFile]]] = []
+    for number in order:
+        files = sorted_files[number]
+        together = size_of(files) <= small and inputs[number].language
+        stacks += ((number, stack) for stack in ([files] if together else [[file] for file in files]))
+    dealt: list[list[list[TextFile]]] = [[[] for _ in inputs] for _ in range(hands)]
     loads = [(0, hand) for hand in range(hands)]
-    for language, stack in sorted(stacks, key=lambda one: -size_of(one[1])):
+    for number, stack in sorted(stacks, key=lambda one: -size_of(one[1])):
         load, hand = loads[0]
-        dealt[hand][language] += stack
+        dealt[hand][number] += stack
         heapq.heapreplace(loads, (load + size_of(stack), hand))
-    return [[replace(part, files=tuple(hand[part.language])) for part in inputs] for hand in dealt]
+    return [
+        [replace(part, files=tuple(files)) for part, files in zip(inputs, hand, strict=True)]
+        for hand in dealt
+    ]
 
 
 def size_of(files: Iterable[TextFile]) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from pairity.counts.checkpoint import Checkpoint, can_resume, remove
+from pairity.counts.checkpoint import Checkpoint, can_resume, exists, refuse_settings, remove
 from pairity.counts.runs import Runs
 from pairity.errors import PairityError
 from pairity.sizes import parse_size, show_size
@@ -44,17 +44,16 @@ class Storage:
         checkpoint: str | os.PathLike[str] | None,
         resume: bool,
         threads: int,
+        *,
+        beside: int = 0,
     ) -> Storage:
-        """From what a user gave."""
+        """From what a user gave; `beside` is what something else takes of the memory."""
         if resume and checkpoint is None:
             raise PairityError("resume needs a checkpoint: name the folder that the killed run kept.")
         folder = None if checkpoint is None else Path(checkpoint)
         if memory is None:
             return cls(threads, None, folder, resume)
-        try:
-            size = parse_size(memory)
-        except PairityError as error:
-            raise PairityError(f"memory is {error}") from None
+        size = bytes_of(memory) - beside
         least = LEAST * threads * blocks.BLOCK_BYTES
         if size < least:
             fewer = "" if threads == 1 else ", or fewer threads"
@@ -72,6 +71,8 @@ class Storage:
             return (None if self.limit is None else temporary_runs()), None
         runs = Runs(self.folder)
         if not can_resume(inputs, how):
+            if self.resume and exists(self.folder):
+                refuse_settings(self.folder)
             remove(self.folder)
             return runs, None
         # Another version may cut files into other blocks.
@@ -84,6 +85,13 @@ class Storage:
         if not (self.resume and checkpoint.load()):
             remove(self.folder)
         return runs, checkpoint
+
+
+def bytes_of(memory: str | int) -> int:
+    try:
+        return parse_size(memory)
+    except PairityError as error:
+        raise PairityError(f"memory is {error}") from None
 
 
 def temporary_runs() -> Runs:

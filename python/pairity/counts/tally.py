@@ -98,7 +98,8 @@ class Tally:
             self._at_work += 1
             held = self._idle.pop(language, [])
             memory = sum(one.memory for one in held)
-            in_memory = self.has_room(memory) and not (self._runs and self._runs.of(language))
+            in_runs = bool(self._runs and self._runs.of(language))
+            in_memory = not in_runs and (not held or self.has_room(memory))
             self._memory += memory if in_memory else 0  # adding them up takes as much again
         try:
             counters = [one.counter for one in held]

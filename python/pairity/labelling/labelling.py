@@ -76,7 +76,14 @@ def label(
 
     def group(file: TextFile, block: Block) -> Grouped:
         found: Grouped = {}
-        for text in decode(parse(block, file, "", how, stop), how):
+        parsed = parse(block, file, "", how, stop)
+        if parsed.times is not None:
+            raise PairityError(
+                f"{file.path} is a list of words, and here text is needed: give the text files."
+            )
+        if parsed.texts is not None and parsed.texts.null_count:
+            raise PairityError(f"{file.path}: a text is null. Remove such rows.")
+        for text in decode(parsed, how):
             found.setdefault(look(text).language, []).append(text)
         return found
 

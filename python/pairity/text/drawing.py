@@ -31,6 +31,7 @@ from pairity.text.inputs import Resolved, TextInput
 from pairity.text.options import TextReading
 from pairity.text.reading import DEFAULT, BytesListener, read
 from pairity.text.sampling import Amount, Draw, targets
+from pairity.text.words import WordList
 
 ALL = 1 << 64
 """Every place is below this."""
@@ -92,7 +93,7 @@ class Drawn:
 
     def sift(self, language: str, block: Block) -> Block:
         """The lines of a block that were chosen."""
-        below = self.below[language]
+        below = self.below.get(language, 0)
         if below == ALL:
             return block
         return block.as_texts().only(places_in(self.seed, language, block)[0] < np.uint64(below))
@@ -105,8 +106,9 @@ def draw(
     how: TextReading = DEFAULT,
     threads: int | None = None,
     progress: BytesListener | None = None,
+    is_wanted: Callable[[str], bool] = lambda language: True,
 ) -> Drawn:
-    """Read all text, and choose."""
+    """Read all text, and choose. Of languages that are not wanted, which records may name, nothing is taken."""
     inputs = [part for part in sources.inputs if isinstance(part, TextInput)]
     check_sources(sources)
     if all(part.language for part in inputs):
@@ -127,7 +129,8 @@ def draw(
         sums.setdefault(language, Sums()).add(*places_in(wanted.seed, language, block, words=words), limit)
 
     look_at(inputs, measure, "measuring")
-    sums = dict(sorted(sums.items())) if any(not part.language for part in inputs) else sums
+    if any(not part.language for part in inputs):
+        sums = {language: sums[language] for language in sorted(sums) if is_wanted(language)}
     wanted.check_languages(sums)
     for language, one in sums.items():
         if not one.amount.bytes:
@@ -167,7 +170,7 @@ def check_sources(sources: Resolved) -> None:
                 f"{part.origin} holds counts, of which no lines can be drawn: give text, or leave out what says how "
                 "much to draw."
             )
-        if any(file.kind == "words" for file in part.files):
+        if isinstance(part.lines, WordList) or any(file.kind == "words" for file in part.files):
             raise PairityError(
                 f"{part.origin} is a list of words, of which no lines can be drawn: give text."
             )

@@ -75,7 +75,9 @@ def read(
         work.run(number)
         for blocks in cleaning.waiting():
             again = Stream(len(streams), "", None, ((0, block) for block in blocks))
-            Reading([again], [], work.hear, cleaning).run(number)
+            later = Reading([again], [], work.hear, cleaning)
+            later.run(number)
+            work.open |= later.open
         for language in sorted(work.open):
             ended(language)
         return cleaning.passed()
@@ -289,8 +291,12 @@ def read_texts(
         if not any(map(any, found.values())):
             raise PairityError(no_text(part, sum(map(len, found.values()))))
         for language in sorted(found):
+            if language in texts:
+                raise PairityError(
+                    f"the language {language!r} is given twice ({part.origin}). Leave one out."
+                )
             if wanted is None or language in wanted:
-                texts.setdefault(language, []).extend(found[language])
+                texts[language] = found[language]
     return texts
 
 

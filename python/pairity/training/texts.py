@@ -106,7 +106,12 @@ def read_train_and_dev(
     """
     column = reading.get("language_column")
 
-    def read(sources: Resolved, split: Split, languages: list[str] | None = None) -> Counts:
+    def read(
+        sources: Resolved,
+        split: Split,
+        languages: list[str] | None = None,
+        choose: Iterable[str] | None = None,
+    ) -> Counts:
         show.stage(f"reading {split}", unit="B")
         return count(
             sources,
@@ -116,6 +121,7 @@ def read_train_and_dev(
             count_words=split == "dev" and settings.policy.unit == "word",
             progress=show.bytes_read,
             threads=threads,
+            choose=choose,
             draw=draw if split == "train" else None,
             **(reading if split == "train" else {**reading, **LINE_BY_LINE}),
             **((counting or {}) if split == "train" else {}),
@@ -128,7 +134,7 @@ def read_train_and_dev(
 
     languages = named_languages(train_sources)
     if languages is None:
-        train_counts = read(train_sources, "train")
+        train_counts = read(train_sources, "train", choose=choose)
         languages = list(train_counts)
     TextReading(**reading).check_languages(languages)
     languages = without(languages, skip)

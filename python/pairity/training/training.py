@@ -69,7 +69,7 @@ def train(
     {language: path | lines | {pretoken: count}}. Dev text must be parallel where languages are compared by line.
     `pretokenizer` is a name or a pattern (None: gpt4o, or that of the tokenizer that is continued).
     `text_column`, `language_column`, `errors`, `on_error` and `dedup` say how text is read, as for `count`; of dev
-    text, which may be parallel, no line is passed over. `memory` and `min_count` are for the train text, as there.
+    text, which may be parallel, no line is passed over.
     `skip` leaves languages out, `choose` takes only some: codes, or the name of a set ("paper-30"). `draw` says how
     much of the train text is taken: `Draw(balance="temperature", temperature=3.3, budget="10GB")`.
     `whole_characters` forbids tokens that join a part of a character with another.
