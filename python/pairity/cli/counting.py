@@ -20,6 +20,7 @@ from pairity.counts.values import Split
 from pairity.errors import PairityError
 from pairity.files.places import inside_or_beside
 from pairity.files.writing import room_beside
+from pairity.languages import is_chosen
 from pairity.progress import Progress
 from pairity.spark import check_threads, on, start
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
@@ -110,8 +111,12 @@ def count_command(
     checkpoint = inside_or_beside(output, CHECKPOINT)
     kept = exists(checkpoint)
     unlike = text_column != "text" or language_column or replace_invalid or on_error != "stop" or dedup
-    unlike = unlike or languages or not draw.takes_all
-    if resume and not (force or kept or unlike) and is_finished(output, cut, split, min_count, part):
+    unlike = unlike or not draw.takes_all
+    if (
+        resume
+        and not (force or kept or unlike)
+        and is_finished(output, cut, split, min_count, part, languages)
+    ):
         print_notes(
             [
                 f"{output} is finished: it holds counts with these settings, and nothing is left to resume (--force "
@@ -154,7 +159,12 @@ def count_command(
 
 
 def is_finished(
-    output: Path, cut: Pretokenization, split: Split, min_count: int, part: tuple[int, int] | None
+    output: Path,
+    cut: Pretokenization,
+    split: Split,
+    min_count: int,
+    part: tuple[int, int] | None,
+    chosen: Sequence[str],
 ) -> bool:
     """Whether a run with these settings has saved its counts here: a job that a queue starts again has no work."""
     try:
@@ -164,6 +174,8 @@ def is_finished(
     if part != (header.shard and (header.shard.number, header.shard.of)) or header.drawn:
         return False
     languages = header.sizes or {}
+    if chosen and not all(is_chosen(code, chosen) for code in languages):
+        return False
     return {header.pruned[one].min_count if one in header.pruned else 1 for one in languages} == {min_count}
 
 

@@ -52,8 +52,8 @@ def drawing(function: Function) -> Function:
         click.option(
             "--budget",
             metavar="SIZE",
-            help="Take this much of all languages together: 10GB, or '2M lines', where a record is a line. A language that has less "
-            "than its part gives all it has, and the others share the rest.",
+            help="Take this much of all languages together: 10GB, or '2M lines', where a record is a line. A "
+            "language that has less than its part gives all it has, and the others share the rest.",
         ),
         several(
             "--max-bytes",

@@ -19,6 +19,7 @@ from pairity.errors import PairityError
 from pairity.files.places import inside_or_beside
 from pairity.formats.folder import OF_THE_FOLDER, SETTINGS
 from pairity.formats.json_files import unreadable
+from pairity.languages import is_chosen
 from pairity.text.sampling import Draw
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.policy import Classical, Parity, Policy, refuse_lone_alpha
@@ -237,9 +238,9 @@ def train_command(
         "continue_from": continue_from,
     }
     unlike = text_column != "text" or language_column or replace_invalid or on_error != "stop" or dedup
-    if resume and not (force or unlike or languages or skip):
+    if resume and not (force or unlike):
         settings = make_settings(**wanted, policy=policy, roles=given)
-        if is_finished(output, settings, draw, min_count):
+        if is_finished(output, settings, draw, min_count, languages, skip):
             print_notes(
                 [
                     f"{output} is finished: it holds a tokenizer with these settings, and nothing is left to resume "
@@ -300,7 +301,14 @@ def refuse_idle(method: str, window: int | None, alpha: float) -> None:
         refuse_lone_alpha(alpha)
 
 
-def is_finished(output: Path, settings: Settings, draw: Draw, min_count: int) -> bool:
+def is_finished(
+    output: Path,
+    settings: Settings,
+    draw: Draw,
+    min_count: int,
+    languages: Sequence[str],
+    skip: Sequence[str],
+) -> bool:
     """Whether a run with these settings has saved its tokenizer here: a job that a queue starts again has no work."""
     checkpoint = inside_or_beside(output, CHECKPOINT)
     if not (output / SETTINGS).exists() or checkpoint.exists() or counting_checkpoint(checkpoint).exists():
@@ -311,10 +319,15 @@ def is_finished(output: Path, settings: Settings, draw: Draw, min_count: int) ->
         return False
     described = json.loads(json.dumps(settings.describe()))
     same_names = tuple(found.special_tokens) == settings.special_tokens
+    learned = found.record.get("languages", {})
+    same_languages = not any(
+        code in skip or (languages and not is_chosen(code, languages)) for code in learned
+    )
     same_draw = found.record.get("draw", {}) == draw.describe()
     return (
         same_names
         and same_draw
+        and same_languages
         and found.roles == settings.roles
         and found.record.get("min_count", 1) == min_count
         and all(name in found.record and found.record[name] == value for name, value in described.items())

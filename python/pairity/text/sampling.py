@@ -52,8 +52,8 @@ class Draw:
     """How much text a language has at most, as if there were no more: for each, or {language: size}, where "*" stands
     for all that are not named."""
     budget: int | str | None = None
-    """How much to take of all languages together: "10GB", or "2M lines", where a record is a line. A language that has less than its
-    part gives all it has, and the others share the rest."""
+    """How much to take of all languages together: "10GB", or "2M lines", where a record is a line. A language that
+    has less than its part gives all it has, and the others share the rest."""
 
     def __post_init__(self) -> None:
         if not (is_number(self.sample) and 0 < self.sample <= 1):
