@@ -97,7 +97,8 @@ def test_a_stopped_count_goes_on(
     read_files.clear()
     assert count(corpus, threads=threads, checkpoint=kept, resume=True) == expected
     assert set(read_files) == {path.name for path in corpus.iterdir()} - set(ended)
-    assert len(ended) >= (number - 12) // 8, "several files had ended by then"
+    if threads == 1:  # several may have all files open at once
+        assert len(ended) >= (number - 12) // 8, "several files had ended by then"
     read_files.clear()
     assert count(corpus, threads=threads, checkpoint=kept, resume=True) == expected
     assert read_files == [], "all of it is kept until the folder is removed"
