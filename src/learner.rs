@@ -122,7 +122,8 @@ impl Learner {
         worth: impl Fn(&Learner, Pair, &[f64]) -> f64,
     ) -> Option<Candidate> {
         let best = self.best(vocabulary, admission)?;
-        let leads = |count: u64| count as f64 >= share * best.count as f64;
+        // Of pairs that were frequent once, too: what is left of one may be less than is admitted.
+        let leads = |count: u64| count >= admission.floor() && count as f64 >= share * best.count as f64;
         while self.queued_from > admission.floor() && leads(self.queued_from - 1) {
             self.queue_rarer(vocabulary, admission);
         }

@@ -59,7 +59,9 @@ def check_wheel(path: Path) -> None:
     assert f"pairity-{version}.dist-info/licenses/LICENSE" in names
     assert metadata["Requires-Python"] == ">=3.11"
     assert metadata["License-Expression"] == "Apache-2.0"
-    assert set(metadata.get_all("Provides-Extra", [])) == {"demo", "dev", "gguf", "peers", "report"}
+    assert set(metadata.get_all("Provides-Extra", [])) == {
+        *("demo", "dev", "gguf", "label", "lm", "peers", "remote", "report", "spark")
+    }
     assert "# pairity" in metadata.get_payload()
     assert "pairity=pairity.cli:run" in programs.replace(" ", "")
 
