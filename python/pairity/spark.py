@@ -52,6 +52,8 @@ from pairity.text.reading import BytesListener
 
 __all__ = ["count", "on"]
 
+LOST = r"Python worker exited unexpectedly|ExecutorLostFailure|Connection reset|EOFException|Broken pipe|SocketException"
+"""What Spark says when a worker is gone, depending on what it was doing."""
 PIECE_ROWS = 1 << 20  # Spark moves nothing of 2 GiB or more
 TASK_BYTES = 256 << 20
 """A task with less would find mostly what others find too, and one with more would lose more with its worker."""
@@ -244,7 +246,7 @@ def plain_errors() -> Iterator[None]:
     except (Py4JError, PySparkException) as error:
         if found := re.search(r"PairityError: (.+)", str(error)):
             raise PairityError(found[1]) from error
-        if lost := re.search(r"Python worker exited unexpectedly|ExecutorLostFailure", str(error)):
+        if lost := re.search(LOST, str(error)):
             raise PairityError(
                 f"Spark gave up ({lost[0]}): a worker was killed, perhaps for lack of memory. On one machine, a second "
                 "number lets Spark try again: local[2,4]."

@@ -117,9 +117,7 @@ def test_a_mistake_in_a_file_is_one_sentence(session: Any, tmp_path: Path) -> No
 def test_what_is_no_file_is_refused(session: Any) -> None:
     with pytest.raises(PairityError, match="is no file"):
         pairity.count({"eng_Latn": ["to be"]}, engine=pairity.spark.on(session))
-    with pytest.raises(
-        PairityError, match="threads is 2: leave it out, since on Spark the master says how many"
-    ):
+    with pytest.raises(PairityError, match="threads is 2: leave it out"):
         pairity.count({"eng_Latn": ["to be"]}, engine=pairity.spark.on(session), threads=2)
 
 
@@ -192,7 +190,7 @@ def test_a_killed_worker_costs_nothing_but_time(corpus: Path, tmp_path: Path) ->
     output = tmp_path / "counts.parquet"
     code, said = count_and_kill_a_worker(corpus, "local[2]", output)
     assert code == 1
-    assert "error: Spark gave up (Python worker exited unexpectedly)" in said
+    assert "error: Spark gave up" in said  # and why, which depends on what the worker was doing
     assert not output.exists()
     code, said = count_and_kill_a_worker(corpus, "local[2,4]", output)
     assert code == 0, said

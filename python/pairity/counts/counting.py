@@ -106,6 +106,8 @@ def count(
         drawing.check_sources(found)
     pruned = min_count if min_count > 1 else None
     refuse_together(shard, None, draw=draw, dedup=dedup, min_count=pruned)
+    if engine and threads is not None:
+        raise PairityError(f"threads is {threads}: leave it out, since the engine says how many.")
     refuse_together(None, engine, draw=draw, dedup=dedup, memory=memory, checkpoint=checkpoint)
     part_of = None
     if shard is not None:
