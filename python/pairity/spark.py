@@ -52,7 +52,7 @@ from pairity.text.reading import BytesListener
 
 __all__ = ["count", "on"]
 
-LOST = r"Python worker exited unexpectedly|ExecutorLostFailure|Connection reset|EOFException|Broken pipe|SocketException"
+LOST = "Python worker exited unexpectedly|ExecutorLostFailure|Connection reset|EOFException|Broken pipe|SocketException"
 """What Spark says when a worker is gone, depending on what it was doing."""
 PIECE_ROWS = 1 << 20  # Spark moves nothing of 2 GiB or more
 TASK_BYTES = 256 << 20
