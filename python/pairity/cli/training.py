@@ -89,7 +89,7 @@ GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSour
     show_default=True,
     metavar="SHARE",
     help="Of the served language's pairs with at least SHARE of the best one's count, take the one that saves all "
-    "languages the most tokens: 0.5 compresses better and is as fair. 1.0 is the paper's rule.",
+    "languages the most tokens. 1.0 is the paper's rule.",
 )
 @several(
     "--ratio",
