@@ -14,6 +14,7 @@ import json
 import os
 import platform
 import sys
+import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -134,7 +135,7 @@ def main(arguments: list[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--carry", type=Path, default=ROOT / "lm-run" / "carry")
-    parser.add_argument("--work", type=Path, default=Path("/tmp/lm-work"))
+    parser.add_argument("--work", type=Path, default=Path(tempfile.gettempdir(), "lm-work"))
     parser.add_argument("-o", "--output", type=Path, default=Path(os.environ.get("OUT", "lm-out")))
     parser.add_argument("--size", default="55M")
     parser.add_argument("--epochs", type=float, default=1.0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -14,11 +13,11 @@ from pairity.counts import parquet
 from pairity.counts.counts import Counts, drawn_together
 from pairity.counts.given import given_counts
 from pairity.counts.pruning import check_min_count, without_rare
-from pairity.counts.runs import chunk_of, silence
+from pairity.counts.runs import silence
 from pairity.counts.shards import take_shard
 from pairity.counts.storage import Storage, bytes_of
-from pairity.counts.tally import Tally
-from pairity.counts.values import LanguageCounts, Rows, Split, TextSize, check_split, language_counts
+from pairity.counts.tally import Tally, from_core
+from pairity.counts.values import LanguageCounts, Rows, Split, check_split
 from pairity.errors import PairityError
 from pairity.languages import chosen, is_chosen
 from pairity.text import drawing, reading
@@ -278,14 +277,6 @@ def new_counter(cut: Pretokenization, errors: str, count_words: bool) -> _core.C
         nfc=cut.normalize == "nfc",
         replace_invalid=errors == "replace",
         count_words=count_words,
-    )
-
-
-def from_core(counter: _core.Counter, words_counted: bool) -> LanguageCounts:
-    data, offsets, counts, totals = counter.finish()
-    size = TextSize(**totals)
-    return language_counts(
-        *chunk_of(data, offsets, counts), size if words_counted else replace(size, words=None)
     )
 
 

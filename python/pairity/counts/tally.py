@@ -132,16 +132,12 @@ class Tally:
                 counts.pretokens, counts.counts, with_passed(counts.size, passed, language)
             )
         size = with_passed(TextSize.sum(run.size for run in self.runs.of(language)), passed, language)
-        return MergedRuns(self.runs, language, self.known(size), heard)
+        return MergedRuns(self.runs, language, known(size, self._words_counted), heard)
 
     def finished(self, counters: list[_core.Counter]) -> LanguageCounts:
         for other in counters[1:]:
             counters[0].merge(other)
-        data, offsets, counts, totals = counters[0].finish()
-        return language_counts(*chunk_of(data, offsets, counts), self.known(TextSize(**totals)))
-
-    def known(self, size: TextSize) -> TextSize:
-        return size if self._words_counted else replace(size, words=None)
+        return from_core(counters[0], self._words_counted)
 
     @property
     def runs(self) -> Runs:
@@ -229,6 +225,16 @@ class Tally:
             raise failure
         if self._checkpoint:
             self._checkpoint.save()
+
+
+def from_core(counter: _core.Counter, words_counted: bool) -> LanguageCounts:
+    """What a counter has counted, which is finished then."""
+    data, offsets, counts, totals = counter.finish()
+    return language_counts(*chunk_of(data, offsets, counts), known(TextSize(**totals), words_counted))
+
+
+def known(size: TextSize, words_counted: bool) -> TextSize:
+    return size if words_counted else replace(size, words=None)
 
 
 def with_passed(size: TextSize, passed: Passed, language: str) -> TextSize:
