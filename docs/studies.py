@@ -130,9 +130,11 @@ def samples_sentence(results: Results) -> str:
     )
     if not unigram:
         return f"{said} UnigramLM was not trained."
+    part = f"one sample of {unigram[0].sample:.0%}" if unigram[0].sample else "all lines"
+    minutes = sum(row.seconds for row in unigram) / 60
     return (
-        f"{said} UnigramLM, which took {sum(row.seconds for row in unigram) / 60:.0f} minutes, has one sample of "
-        f"{unigram[0].sample or 1.0:.0%} and is compared with BPE from the same sample."
+        f"{said} UnigramLM has {part}, took {minutes:.0f} minutes for {len({row.vocab_size for row in unigram})} "
+        "vocabularies, and is compared with BPE from the same lines."
     )
 
 

@@ -36,6 +36,9 @@ PAPER_OF = {
 }
 """Study -> the label of the paper's table of it."""
 
+PRINTED_SIZE = 128_000
+"""Tokens of the vocabularies in the paper's tables."""
+
 DATA = (
     "{bytes} MB of train text, FLORES-200 dev steers, devtest judges; intervals: 95%, by resampled lines. "
     "The paper's columns are of other train text (FineWeb2 or mC4): compare directions."
@@ -43,8 +46,10 @@ DATA = (
 
 
 def printed_name(row: Row, table: dict[str, Any]) -> str:
-    """The paper's name of a row in one of its tables; that of balanced text has no other."""
+    """The paper's name of a row in one of its tables; balanced text has no other there, and UnigramLM one size."""
     if row.study == "balance" and row.balance == "natural":
+        return ""
+    if row.study == "unigram" and row.vocab_size != PRINTED_SIZE:
         return ""
     if row.study == "window" and row.window:
         return f"PA-BPE (W={row.window})"
@@ -247,8 +252,8 @@ def study_table(results: Results, study: str) -> Record:
     ]
     if printed:
         columns += [column("paper: Gini", ".3f"), column("paper: lines/token", ".4f")]
-    size, number = found[0].vocab_size, found[0].languages_judged
-    return record(columns, rows, f"{size:,} tokens, {number} languages, {data_note(found)}")
+    sizes = ", ".join(f"{size:,}" for size in sorted({row.vocab_size for row in found}))
+    return record(columns, rows, f"{sizes} tokens, {found[0].languages_judged} languages, {data_note(found)}")
 
 
 def states_table(results: Results) -> Record | None:

@@ -107,6 +107,18 @@ def test_the_file_that_was_written_can_be_run_and_a_changed_one_is_kept(study: P
     assert written.read_text(encoding="utf-8") == changed
 
 
+def test_the_chart_of_another_page_goes_with_it(study: Path) -> None:
+    change(study, "window = 20", "window = [20, 30]")
+    change(study, 'dev = "dev"', 'dev = "dev"\nchart = "window"')
+    carry_out(study)
+    figures = study / "out" / "figures"
+    assert (figures / "window.svg").exists()
+    (figures / "mine.svg").touch()
+    change(study, 'chart = "window"', "")
+    carry_out(study)
+    assert [file.name for file in figures.iterdir()] == ["mine.svg"]
+
+
 def test_an_interrupted_run_leaves_no_file_that_tells_of_another(
     study: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

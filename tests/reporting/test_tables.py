@@ -22,7 +22,7 @@ def test_markdown(judged: Scores) -> None:
     assert rows[1].startswith(f"| characters | **{gini_text}** |")
     assert "**" not in rows[0].split("|")[2]
     per_language = markdown(judged, per_language="cost", intervals=True).splitlines()
-    assert per_language[0] == "| language | bytes ↓ | characters ↓ |"
+    assert per_language[0] == "| language | bytes (4,000) ↓ | characters (4,000) ↓ |"
     assert len(per_language) == 2 + len(TEXTS)
 
 

@@ -113,6 +113,13 @@ class Folder:
         except (OSError, ValueError, KeyError, TypeError, AttributeError, PairityError):
             return None
 
+    def noted_files(self, manifest: Path) -> list[Path]:
+        """The files that were written with the manifest, whatever they were made from."""
+        try:
+            return [self.path / name for name in json.loads(self.note_of(manifest).read_bytes())["files"]]
+        except (OSError, ValueError, KeyError, TypeError):
+            return []
+
     def finish(self, manifest: Path, key: str, more: Iterable[Path] = (), **said: Any) -> dict[str, Any]:
         """Note that this is finished, after it was written: the folder of the manifest, or it alone, and `more`."""
         beside = [] if self.is_alone(manifest) else sorted(manifest.parent.iterdir())

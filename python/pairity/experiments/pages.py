@@ -34,9 +34,12 @@ def key_of_page(experiment: Experiment, scored: Sequence[Scored]) -> str:
 
 
 def remove_other_page(folder: Folder, experiment: Experiment, scored: Sequence[Scored]) -> None:
-    """Remove a page that shows something else."""
-    if not folder.finished(page_of(folder), key_of_page(experiment, scored)):
-        page_of(folder).unlink(missing_ok=True)
+    """Remove a page that shows something else, and its chart."""
+    page = page_of(folder)
+    if not folder.finished(page, key_of_page(experiment, scored)):
+        for file in [page, *folder.noted_files(page)]:
+            if file.parent in (page.parent, folder.path / "figures"):
+                file.unlink(missing_ok=True)
 
 
 def write_page(folder: Folder, experiment: Experiment, scored: Sequence[Scored], rows: Sequence[Row]) -> None:

@@ -104,7 +104,7 @@ def grid(
     if per_language:
         check_metrics([per_language], cells.language_metrics)
         way = way_of(per_language)
-        head = [("language", 0), *((name, way) for name in cells.tokenizers)]
+        head = [("language", 0), *((with_size(name, cells.sizes.get(name)), way) for name in cells.tokenizers)]
         return head, [(cells.facts[code].name, cells.row(per_language, code)) for code in cells.languages]
     sizes: list[Cell | None] = []
     if metrics is None:
@@ -119,6 +119,10 @@ def grid(
     return head, [
         (name, [column[index] for column in columns]) for index, name in enumerate(cells.tokenizers)
     ]
+
+
+def with_size(name: str, size: int | None) -> str:
+    return name if size is None else f"{name} ({size:,})"
 
 
 def size_cell(size: int | None) -> Cell | None:
