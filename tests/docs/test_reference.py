@@ -23,7 +23,7 @@ from pairity.cli.options import Command
 from pairity.cli.program import all_commands, main
 from pairity.experiments.table import table_of
 from pairity.lm.documents import Choice, pack
-from pairity.lm.measuring import measure
+from pairity.lm.measuring import TABLE
 from pairity.text.sampling import Draw
 from pairity.tokenizer.embedding import write_rows
 
@@ -169,7 +169,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     counts.save(folder / "counts.parquet")
     pq.write_table(first.table(counts), folder / "tokens.parquet")
     pq.write_table(table_of([]), folder / "table.parquet")
-    pq.write_table(measure([]), folder / "bits.parquet")
+    pq.write_table(TABLE.empty_table(), folder / "bits.parquet")
     half = Choice(held_out=0.3, draw=Draw(sample=0.99))
     lines = {
         language: [f"{line} {number}" for number, line in enumerate(lines * 9)]
@@ -222,7 +222,7 @@ def test_files_of_the_folder(written: Path) -> None:
         ("`differences.parquet`", "scores/differences.parquet"),
         ("`groups.parquet`", "scores/groups.parquet"),
         ("`table.parquet`", "table.parquet"),
-        ("## Bits", "bits.parquet"),
+        ("## Model scores", "bits.parquet"),
     ],
 )
 def test_columns_of_tables(written: Path, line: str, file: str) -> None:

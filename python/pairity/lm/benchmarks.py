@@ -13,7 +13,7 @@ import csv
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,17 @@ import pyarrow as pa
 
 from pairity.errors import PairityError
 from pairity.formats.json_files import read_json
-from pairity.lm.measuring import write_table
+from pairity.lm.measuring import TABLE, write_table
 
 METRICS = ("acc_norm", "acc_norm_token", "acc", "acc_", "loglikelihood_acc", "mc1", "exact_match")
 """Of those that a result has, the first is taken: accuracy, normalised by length where there is one."""
+
+OF_BENCHMARKS = pa.schema(
+    [
+        TABLE.field(name)
+        for name in ("tokenizer", "language", "measure", "value", "low", "high", "random", "benchmarks")
+    ]
+)
 
 
 @dataclass(frozen=True)
@@ -156,4 +163,18 @@ def value_in(metrics: Mapping[str, Any], where: str) -> tuple[float, float]:
 
 
 def write_scores(scores: Sequence[Score], path: Path) -> None:
-    write_table(pa.Table.from_pylist([asdict(one) for one in scores]), path)
+    """As model scores: the model goes by the name of its tokenizer, and the interval is of 95%."""
+    rows = [
+        {
+            "tokenizer": one.model,
+            "language": one.language,
+            "measure": "accuracy",
+            "value": one.score,
+            "low": one.score - 1.96 * one.standard_error if one.standard_error else None,
+            "high": one.score + 1.96 * one.standard_error if one.standard_error else None,
+            "random": one.random,
+            "benchmarks": one.benchmarks,
+        }
+        for one in scores
+    ]
+    write_table(pa.Table.from_pylist(rows, OF_BENCHMARKS), path)
