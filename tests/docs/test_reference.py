@@ -17,6 +17,7 @@ import commands
 import pairity
 import pairity.experiments
 import pairity.hf
+import pairity.lm
 import python_api
 from examples import ROOT
 from pairity.cli.options import Command
@@ -49,6 +50,7 @@ def test_every_public_name_has_an_entry() -> None:
     headings = re.findall("^## (.+)$", (REFERENCE / "python.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert {*pairity.__all__, *pairity.experiments.__all__, *pairity.hf.__all__} <= set(headings)
     assert {"spark.count", "spark.on", "datatrove.CountStep"} <= set(headings)
+    assert {f"lm.{name}" for name in pairity.lm.__all__} <= set(headings)
 
 
 @pytest.mark.parametrize("name", ["Tokenizer", "Scores", "Counts"])

@@ -1,6 +1,5 @@
-"""Recipes, tables of bits, and benchmark results: all that needs no torch."""
+"""Recipes and tables of bits: all that needs no torch."""
 
-import json
 import math
 
 import numpy as np
@@ -8,7 +7,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import pairity
-from pairity.lm import benchmarks
 from pairity.lm.measuring import TABLE, Comparison, Estimate, Scored, measure, write_table
 from pairity.lm.recipe import Recipe, sizes
 
@@ -124,69 +122,3 @@ def test_an_interval_is_over_lines_and_seeds():
 def test_the_smallest_visible_difference():
     assert Estimate(0, -1.96, 1.96, (0.5,)).smallest_visible == pytest.approx(2.8)
     assert Estimate(0, 0, 0, (1.0, -1.0)).smallest_visible == pytest.approx(2.8)
-
-
-# ---------------------------------------------------------------- benchmarks
-
-
-def test_the_twelve_benchmarks_and_their_languages():
-    names = [one.benchmark for one in benchmarks.benchmarks()]
-    assert len(names) == 12
-    for row in benchmarks.read_table("benchmark_languages.csv"):
-        assert set(row["in_paper"].split()) <= set(names), row["language"]
-
-
-def test_random_baselines_are_those_that_the_paper_prints():
-    """Where its list of benchmarks and its table agree."""
-    random = {one.benchmark: one.random["lighteval"] for one in benchmarks.benchmarks()}
-    listed = {
-        row["language"]: row["in_paper"].split() for row in benchmarks.read_table("benchmark_languages.csv")
-    }
-    for language, printed in {"ell_Grek": 37.5, "ben_Beng": 25.0, "pes_Arab": 25.0, "kor_Hang": 25.0}.items():
-        assert 100 * benchmarks.mean([random[name] for name in listed[language]]) == printed
-
-
-def test_results_of_both_programs_are_averaged_per_language(tmp_path):
-    lighteval = {
-        "results": {
-            "lighteval|belebele_ell_Grek_mcf|0": {"acc_norm": 0.4, "acc_norm_stderr": 0.03, "acc_": 0.1},
-            "lighteval|xnli_ell_mcf|0": {"acc_": 0.6, "acc__stderr": 0.04},
-            "lighteval|openai_mmlu_ara_mcf:anatomy|0": {"acc": 0.2, "acc_stderr": 0.03},
-            "lighteval|openai_mmlu_ara_mcf:law|0": {"acc": 0.4, "acc_stderr": 0.04},
-            "lighteval|openai_mmlu_ara_mcf:_average|0": {"acc": 0.9},
-            "all": {"acc": 0.9},
-        }
-    }
-    harness = {
-        "results": {
-            "xnli_el": {"alias": "xnli_el", "acc,none": 0.5, "acc_stderr,none": 0.02},
-            "include_base_44_greek": {"acc,none": 0.3, "acc_stderr,none": 0.02},
-            "hellaswag": {"acc,none": 0.9},
-        }
-    }
-    for name, contents in (("one", lighteval), ("two", harness)):
-        (tmp_path / f"{name}.json").write_text(json.dumps(contents))
-    found = benchmarks.score({name: tmp_path / f"{name}.json" for name in ("one", "two")})
-    assert [(one.model, one.language) for one in found] == [
-        ("one", "ell_Grek"),
-        ("one", "arb_Arab"),
-        ("two", "ell_Grek"),
-    ]
-    greek, arabic, other = found
-    assert greek.score == pytest.approx(0.5)
-    assert greek.standard_error == pytest.approx(0.025)
-    assert greek.random == pytest.approx(0.375)
-    assert greek.benchmarks == "Belebele, XNLI"
-    assert arabic.score == pytest.approx(0.3)
-    assert arabic.standard_error == pytest.approx(0.025)
-    assert other.random == pytest.approx((1 / 3 + 1 / 4) / 2), "three choices there"
-
-
-@pytest.mark.parametrize(
-    "contents",
-    ["{}", "[]", '{"results": {"hellaswag": {"acc": 1}}}', '{"results": {"xnli_el": {"f1": 1}}}', "not"],
-)
-def test_files_without_results_are_refused(tmp_path, contents):
-    (tmp_path / "r.json").write_text(contents)
-    with pytest.raises(pairity.PairityError):
-        benchmarks.score({"a": tmp_path / "r.json"})

@@ -56,8 +56,11 @@ class Choice:
     held_out: float = 1000
     """Documents of each language that are not trained on: about so many, or below 1 a share."""
     seed: int = 0
+    """Of holding out and shuffling."""
     text_column: str = "text"
+    """Field or column that holds the text."""
     shard_bytes: int = SHARD_BYTES
+    """Bytes of text in a shard; memory holds one."""
 
     def __post_init__(self) -> None:
         if not (is_number(self.held_out) and self.held_out > 0):

@@ -55,7 +55,7 @@ class Recipe:
     """All that a run depends on, beside the pack."""
 
     size: str = "55M"
-    """A name of sizes.csv."""
+    """Of the model: "5M" to "3B", the names of `sizes()`."""
     seed: int = 1
     """Of the weights, and of the order of the text."""
     epochs: float = 1.0
@@ -81,6 +81,7 @@ class Recipe:
     precision: str = "bf16"
     """"bf16" or "float32": of the matrix products in training. Weights and losses are float32."""
     compile: bool = True
+    """With torch.compile, where there is a GPU."""
     curve: int = 10
     """Times that some held-out text is measured on the way."""
 
