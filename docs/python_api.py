@@ -154,7 +154,8 @@ def methods(thing: type) -> Iterator[tuple[Function, bool]]:
 def entry(module: ModuleType, name: str, title: str | None = None) -> str:
     if name in getattr(module, "NEED_TORCH", ()):  # PyTorch may not be here
         home = Path(str(module.__file__)).with_name(f"{module.HOMES[name]}.py")
-        thing, node = None, node_in(home.read_text(encoding="utf-8"), name)
+        thing: Any = None
+        node = node_in(home.read_text(encoding="utf-8"), name)
     else:
         thing = getattr(module, name)
         node = source_of(thing)

@@ -45,7 +45,8 @@ def test_pack_reads_its_options_from_a_config_file(folder):
     ("words", "message"),
     [
         (["--held-out", "-1"], "held_out is -1"),
-        (["--balance", "even"], "balance is 'even'"),
+        (["--balanced", "--temperature", "3.3"], "exclude each other"),
+        (["--weight", "eng_Latn"], "write LANG=W"),
         (["--end-token", "<x>"], "no token that ends a text"),
         (["--language", "xyz_Latn"], "xyz_Latn"),
     ],

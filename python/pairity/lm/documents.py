@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import os
 import struct
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -24,11 +25,12 @@ from typing import Any
 
 import numpy as np
 
-from pairity.errors import PairityError, quoted
+from pairity.errors import PairityError, PairityWarning
 from pairity.files.digests import digest, digest_of
 from pairity.files.locks import locked
 from pairity.files.writing import fill, flush_folder, staging
 from pairity.formats import transformers
+from pairity.languages import chosen
 from pairity.lm.packing import DOCUMENTS, Listener, Packed, read_documents, write_pack
 from pairity.lm.packs import Pack
 from pairity.lm.texts import Texts
@@ -98,8 +100,8 @@ def pack(
 ) -> dict[str, Pack]:
     """Pack text for tokenizers, given as {name: path, spec or `Tokenizer`}; each becomes a folder in `output`.
 
-    `parallel`: parallel text to measure on. What is there already from the same text and tokenizer is kept, and an
-    interrupted run goes on.
+    `parallel`: parallel text to measure on. `languages`: names, or "paper-30" and "paper-60". What is there already from
+    the same text and tokenizer is kept, and an interrupted run goes on.
     """
     folder = Path(output)
     known = [packed_by(name, given, end_token, threads) for name, given in tokenizers.items()]
@@ -153,9 +155,12 @@ def write_documents(
 ) -> Path:
     """Shuffle the documents into a folder, unless it holds these already."""
     choice = choice or Choice()
-    found = resolve(sources, languages)
-    if missing := set(languages or ()) - {part.language for part in texts_of(found)}:
-        raise PairityError(f"no text for {quoted(sorted(missing))}: give it, or leave these languages out.")
+    found = resolve(sources)
+    if languages is not None:
+        kept, notes = chosen(languages, [part.language for part in texts_of(found)])
+        found = resolve(found, kept)
+        for note in notes:
+            warnings.warn(note, PairityWarning, stacklevel=2)
     settings = {**choice.describe(), "text": described(found)}
     lines: dict[str, list[str]] = {}
     if parallel is not None:
