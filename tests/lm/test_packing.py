@@ -131,7 +131,7 @@ def test_languages_are_chosen_by_name_or_by_set(tmp_path, tokenizers):
     with pytest.warns(pairity.PairityWarning, match="paper-30 is used without"):
         made = pack(lines, given, tmp_path / "p", languages=["paper-30"], choice=Choice(held_out=9))
     assert made["parity"].languages == ["eng_Latn", "tam_Taml"]
-    with pytest.raises(pairity.PairityError, match="the text has no language 'eng'. Did you mean eng_Latn"):
+    with pytest.raises(pairity.PairityError, match=r"the text has no language 'eng'\. Did you mean eng_Latn"):
         pack(lines, given, tmp_path / "q", languages=["eng"], choice=Choice(held_out=9))
 
 

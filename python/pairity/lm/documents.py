@@ -19,7 +19,7 @@ import struct
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -100,8 +100,8 @@ def pack(
 ) -> dict[str, Pack]:
     """Pack text for tokenizers, given as {name: path, spec or `Tokenizer`}; each becomes a folder in `output`.
 
-    `parallel`: parallel text to measure on. `languages`: names, or "paper-30" and "paper-60". What is there already from
-    the same text and tokenizer is kept, and an interrupted run goes on.
+    `parallel`: parallel text to measure on. `languages`: names, or "paper-30" and "paper-60". What is there already
+    from the same text and tokenizer is kept, and an interrupted run goes on.
     """
     folder = Path(output)
     known = [packed_by(name, given, end_token, threads) for name, given in tokenizers.items()]
@@ -158,7 +158,8 @@ def write_documents(
     found = resolve(sources)
     if languages is not None:
         kept, notes = chosen(languages, [part.language for part in texts_of(found)])
-        found = resolve(found, kept)
+        others = [part for part in texts_of(found) if part.language not in kept]
+        found = replace(found, inputs=tuple(part for part in found.inputs if part not in others))
         for note in notes:
             warnings.warn(note, PairityWarning, stacklevel=2)
     settings = {**choice.describe(), "text": described(found)}
