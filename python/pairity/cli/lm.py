@@ -213,7 +213,8 @@ def measure_command(
 ) -> None:
     """Measure the bits that models need for held-out and parallel text, language by language.
 
-    One row per model, text and language: bits per byte with its 95% interval, and bits per line.
+    One row per model, text, measure and language: bits per byte, and per line of parallel text, with 95% intervals.
+    A report shows the table beside what each language costs: pairity report --model-scores.
     """
     with output_file(output, force=force):
         scored = lm.measure_models(models, pack=pack)
@@ -271,7 +272,8 @@ def print_comparison(scored: Sequence[Scored], baseline: str | None, resamples: 
 def score_command(results: Sequence[str], output: Path, force: bool) -> None:
     """Average the results of benchmarks per language, with standard errors and random baselines.
 
-    RESULTS are the .json files that lighteval and lm-evaluation-harness write.
+    RESULTS are the .json files that lighteval and lm-evaluation-harness write, NAME that of the tokenizer. A report
+    shows the table beside what each language costs: pairity report --model-scores.
     """
     with output_file(output, force=force):
         scores = lm.score(by_name(map(named, results)))

@@ -16,6 +16,9 @@ from typing import Any
 
 from pairity.errors import PairityError
 
+PEAKS = {"B200": 2250e12, "H200": 989e12, "H100": 989e12, "A100": 312e12, "L40S": 362e12, "4090": 165e12}
+"""Dense bf16 FLOP/s that the makers give, by what the name of the device holds."""
+
 
 @dataclass(frozen=True)
 class Shape:
