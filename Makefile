@@ -130,14 +130,15 @@ clean: ## Remove everything that make made
 	@PIP_QUIET=1 $(BIN)/maturin develop --release --extras dev
 	@touch $@
 
-# PyPI has PyTorch for Linux only with gigabytes of CUDA; PyTorch's own index has it for the CPU. Where that cannot be
-# reached, it is the large one. TORCH_INDEX= (empty) takes it from PyPI at once.
+# PyPI has PyTorch for Linux only with gigabytes of CUDA, without which it cannot be imported; PyTorch's own index has it
+# for the CPU. Where that cannot be reached, it is the large one. TORCH_INDEX= (empty) takes it from PyPI at once.
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+TORCH := -m pip install --quiet --disable-pip-version-check 'torch>=2.4'
 .venv/.lm: .venv/.dev
 	@echo 'Installing PyTorch ...'
 	@$(BIN)/python -c 'import torch' 2>/dev/null || \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix --index-url ,$(TORCH_INDEX)) 'torch>=2.4' || \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check 'torch>=2.4'
+		{ [ -n '$(TORCH_INDEX)' ] && $(BIN)/python $(TORCH) --retries 1 --index-url '$(TORCH_INDEX)' 2>/dev/null; } || \
+		{ echo 'From PyPI, with CUDA: some gigabytes ...'; $(BIN)/python $(TORCH); }
 	@touch $@
 
 .venv/.spark: .venv/.dev

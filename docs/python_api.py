@@ -20,6 +20,7 @@ import pairity
 import pairity.datatrove
 import pairity.experiments
 import pairity.hf
+import pairity.lm
 import pairity.spark
 from generated import write_or_check
 
@@ -33,7 +34,9 @@ ORDER = (
 )  # fmt: skip
 """The order of a first use; names that are not here follow."""
 
-SETTINGS = ("Parity", "Classical", "Draw", "Roles", "Experiment")
+LM_ORDER = ("pack", "Choice", "train", "Recipe", "measure_models", "measure", "score")
+
+SETTINGS = ("Parity", "Classical", "Draw", "Roles", "Experiment", "Choice", "Recipe")
 """Values whose fields are all that a user needs: their methods answer the engine."""
 
 INTRODUCTION = """\
@@ -111,12 +114,14 @@ def with_default(argument: ast.arg, default: ast.expr | None) -> str:
 
 def source_of(thing: Any) -> ast.ClassDef | Function:
     """The node of a class or function in its module."""
-    module = sys.modules[thing.__module__]
-    tree = ast.parse(inspect.getsource(module))
+    return node_in(inspect.getsource(sys.modules[thing.__module__]), thing.__name__)
+
+
+def node_in(source: str, name: str) -> ast.ClassDef | Function:
     return next(
         node
-        for node in tree.body
-        if isinstance(node, ast.ClassDef | Function) and node.name == thing.__name__
+        for node in ast.parse(source).body
+        if isinstance(node, ast.ClassDef | Function) and node.name == name
     )
 
 
@@ -147,8 +152,13 @@ def methods(thing: type) -> Iterator[tuple[Function, bool]]:
 
 
 def entry(module: ModuleType, name: str, title: str | None = None) -> str:
-    thing = getattr(module, name)
-    node = source_of(thing)
+    if name in getattr(module, "NEED_TORCH", ()):  # PyTorch may not be here
+        home = Path(str(module.__file__)).with_name(f"{module.HOMES[name]}.py")
+        thing: Any = None
+        node = node_in(home.read_text(encoding="utf-8"), name)
+    else:
+        thing = getattr(module, name)
+        node = source_of(thing)
     whole = f"{module.__name__}.{name}"
     parts = [f"## {title or name}"]
     if isinstance(node, Function):
@@ -199,7 +209,11 @@ def page() -> str:
         for module in (pairity.spark, pairity.datatrove)
         for name in module.__all__
     ]
-    parts = [INTRODUCTION.rstrip(), *entries, grids, *studies, heading, *trainers, cluster, *engines]
+    models = "## Language models\n\nHow to use them: [does it matter to a language model?](../lm.md)."
+    lm = [entry(pairity.lm, name, f"lm.{name}") for name in LM_ORDER]
+    parts = [
+        INTRODUCTION.rstrip(), *entries, grids, *studies, models, *lm, heading, *trainers, cluster, *engines
+    ]  # fmt: skip
     return "\n\n".join(parts) + "\n"
 
 

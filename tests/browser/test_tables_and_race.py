@@ -6,7 +6,7 @@ import pytest
 
 from pairity.judging.evaluation import evaluate
 from pairity.reporting import report
-from report_scores import TEXTS, tokenizers
+from report_scores import TEXTS, scores, tokenizers
 
 pytestmark = pytest.mark.browser
 
@@ -83,3 +83,19 @@ def test_a_language_of_the_race_can_be_picked(visit, path: Path) -> None:  # typ
     page.locator("#race .pick").select_option("")
     assert page.locator("#race .picked, #race .dim").count() == 0
     assert page.locator("#race .picked-says").inner_text() == ""
+
+
+def test_model_scores_stand_beside_costs_and_answer_to_the_pointer(visit, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    rows = [f"{name},{code},bits_per_byte,1.5" for name in ("bytes", "characters") for code in TEXTS]
+    (tmp_path / "m.csv").write_text("\n".join(["tokenizer,language,measure,value", *rows]))
+    path = report(scores(), tmp_path / "r.html", model_scores=tmp_path / "m.csv")
+    for width in (1280, 375):
+        page = visit(path, width=width)
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        drawing = page.locator("#models .plot > svg:visible")
+        assert drawing.locator("[data-row]").count() == 2 * 2 * len(TEXTS)
+        drawing.locator("[data-row]").last.hover(force=True)
+        assert "Bits per byte 1.500" in page.locator("#tip").inner_text()
+        page.locator("#models .legend button").first.click()
+        assert drawing.locator("[data-row]:visible").count() == 2 * len(TEXTS)
+        assert page.locator("#models table tbody tr").count() == len(TEXTS)

@@ -17,13 +17,14 @@ import commands
 import pairity
 import pairity.experiments
 import pairity.hf
+import pairity.lm
 import python_api
 from examples import ROOT
 from pairity.cli.options import Command
 from pairity.cli.program import all_commands, main
 from pairity.experiments.table import table_of
 from pairity.lm.documents import Choice, pack
-from pairity.lm.measuring import measure
+from pairity.lm.measuring import TABLE
 from pairity.text.sampling import Draw
 from pairity.tokenizer.embedding import write_rows
 
@@ -49,6 +50,7 @@ def test_every_public_name_has_an_entry() -> None:
     headings = re.findall("^## (.+)$", (REFERENCE / "python.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert {*pairity.__all__, *pairity.experiments.__all__, *pairity.hf.__all__} <= set(headings)
     assert {"spark.count", "spark.on", "datatrove.CountStep"} <= set(headings)
+    assert {f"lm.{name}" for name in pairity.lm.__all__} <= set(headings)
 
 
 @pytest.mark.parametrize("name", ["Tokenizer", "Scores", "Counts"])
@@ -169,7 +171,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     counts.save(folder / "counts.parquet")
     pq.write_table(first.table(counts), folder / "tokens.parquet")
     pq.write_table(table_of([]), folder / "table.parquet")
-    pq.write_table(measure([]), folder / "bits.parquet")
+    pq.write_table(TABLE.empty_table(), folder / "bits.parquet")
     half = Choice(held_out=0.3, draw=Draw(sample=0.99))
     lines = {
         language: [f"{line} {number}" for number, line in enumerate(lines * 9)]
@@ -222,7 +224,7 @@ def test_files_of_the_folder(written: Path) -> None:
         ("`differences.parquet`", "scores/differences.parquet"),
         ("`groups.parquet`", "scores/groups.parquet"),
         ("`table.parquet`", "table.parquet"),
-        ("## Bits", "bits.parquet"),
+        ("## Model scores", "bits.parquet"),
     ],
 )
 def test_columns_of_tables(written: Path, line: str, file: str) -> None:

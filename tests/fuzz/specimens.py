@@ -34,6 +34,7 @@ from pairity.judging.evaluation import evaluate
 from pairity.judging.metrics.gold import read_morph
 from pairity.judging.opening import open_tokenizer
 from pairity.judging.scores import Scores
+from pairity.lm.model_scores import read_model_scores
 from pairity.text.reading import read_texts
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.checkpoint import Checkpoint
@@ -239,6 +240,11 @@ def make(folder: Path) -> list[Specimen]:
             protected=tuple(files_in(folder / "counting")),
         ),
         Specimen("morph csv", {"english_data.csv": morph.encode()}, {"read": read_morph}),
+        Specimen(
+            "model scores",
+            {"m.csv": b"tokenizer,language,measure,value,low,high\na,eng_Latn,bits_per_byte,1.5,1.25,2\n"},
+            {"read": lambda folder: read_model_scores(folder / "m.csv")},
+        ),
         Specimen(
             "config",
             {"run.toml": config, "eng_Latn.txt": plain},

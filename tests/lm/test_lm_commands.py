@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pairity import sample
+from pairity.lm.model_scores import read_model_scores
 from pairity.lm.packs import Pack
 from program import pairity
 
@@ -44,7 +45,8 @@ def test_pack_reads_its_options_from_a_config_file(folder):
     ("words", "message"),
     [
         (["--held-out", "-1"], "held_out is -1"),
-        (["--balance", "even"], "balance is 'even'"),
+        (["--balanced", "--temperature", "3.3"], "exclude each other"),
+        (["--weight", "eng_Latn"], "write LANG=W"),
         (["--end-token", "<x>"], "no token that ends a text"),
         (["--language", "xyz_Latn"], "xyz_Latn"),
     ],
@@ -91,7 +93,8 @@ def test_models_are_trained_and_measured(folder, tmp_path):
     assert "against classical" in done.stdout
     table = pq.read_table(tmp_path / "bits.parquet")
     assert set(table["text"].to_pylist()) == {"held-out", "parallel"}
-    assert table.num_rows == 2 * 2 * 3
+    assert table.num_rows == 2 * 3 * 3
+    assert {one.tokenizer for one in read_model_scores(tmp_path / "bits.parquet")} == {"classical", "parity"}
     done = pairity("lm", "measure", *models, "--baseline", "none", "-o", tmp_path / "b.csv")
     assert "no model has the tokenizer 'none'" in done.stderr
 
@@ -105,4 +108,7 @@ def test_results_of_benchmarks_are_scored(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "50.00 ± 10.00" in done.stdout
     assert "33.33" in done.stdout
-    assert (tmp_path / "scores.csv").read_text().splitlines()[0].startswith('"model","language","score"')
+    first, second = read_model_scores(tmp_path / "scores.csv")
+    assert (first.tokenizer, first.language, first.measure) == ("a", "ell_Grek", "accuracy")
+    assert (first.value, first.low, first.high) == pytest.approx((0.5, 0.304, 0.696))
+    assert (second.value, second.random) == pytest.approx((0.25, 1 / 3))

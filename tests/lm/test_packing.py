@@ -125,6 +125,16 @@ def test_a_killed_run_goes_on_after_the_last_whole_shard(tmp_path, tokenizers, m
     assert len(calls) == before + len(whole.shards) - 1, "a finished pack is left as it is"
 
 
+def test_languages_are_chosen_by_name_or_by_set(tmp_path, tokenizers):
+    lines = {code: [f"{code} {n}" for n in range(99)] for code in ("eng_Latn", "tam_Taml", "xyz_Latn")}
+    given = {"parity": tokenizers["parity"]}
+    with pytest.warns(pairity.PairityWarning, match="paper-30 is used without"):
+        made = pack(lines, given, tmp_path / "p", languages=["paper-30"], choice=Choice(held_out=9))
+    assert made["parity"].languages == ["eng_Latn", "tam_Taml"]
+    with pytest.raises(pairity.PairityError, match=r"the text has no language 'eng'\. Did you mean eng_Latn"):
+        pack(lines, given, tmp_path / "q", languages=["eng"], choice=Choice(held_out=9))
+
+
 def test_other_text_in_the_same_folder_is_refused(tmp_path, tokenizers):
     lines = {"eng_Latn": [f"line {n}" for n in range(99)]}
     pack(lines, tokenizers, tmp_path / "p", choice=Choice(held_out=9))

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import pytest
 import pairity
 from pairity import sample
 from pairity.lm.documents import Choice
+from pairity.lm.recipe import Recipe
 from pairity.lm.texts import Texts
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -130,3 +132,19 @@ def test_rank_correlation():
 
     assert lm_tables.spearman([1, 2, 3], [10, 20, 15]) == pytest.approx(0.5)
     assert lm_tables.spearman([1, 2, 3, 4], [4, 3, 2, 1]) == pytest.approx(-1)
+
+
+def test_the_speed_of_steps_is_a_share_of_the_peak_that_was_measured():
+    import lm_tables
+
+    study = SimpleNamespace(about={"machine": {"device": "NVIDIA H200", "torch": "2.11"}})
+    step = "110M 109529856 64 16 warm 9s step 250.0 ms 262,144 tok/s 1.0 TFLOP/s of peak 1%"
+    record = lm_tables.speed(study, f"peak 500.0\n{step}\nanything else\n")
+    flops = 262_144 * Recipe(size="110M").shape(32_000).flops_per_token / 1e12
+    [row] = record["rows"]
+    assert row[:5] == ["110M", "64 x 1,024", "16", "250.0", "262,144"]
+    assert row[5:] == [f"{flops:.0f}", f"{flops / 500:.0%}", f"{flops / 989:.0%}"]
+    with pytest.raises(SystemExit, match="parameters"):
+        lm_tables.speed(study, f"peak 500.0\n{step.replace('109529856', '5')}\n")
+    with pytest.raises(SystemExit, match="no line 'peak"):
+        lm_tables.speed(study, step)

@@ -14,7 +14,17 @@ from pairity.text.sampling import EVERY_OTHER, Draw
 
 def drawing(function: Function) -> Function:
     """Gives a command these options; it gets `languages` (names, or none) and `draw`."""
+    return with_options(function, seed_help="Draw other lines. Default: 0.", seed_alone=False)
 
+
+def drawing_and_shuffling(function: Function) -> Function:
+    """The same for a command that uses the seed of `draw` for more, so that it may stand alone."""
+    return with_options(
+        function, seed_help="Of drawing, holding out and shuffling. Default: 0.", seed_alone=True
+    )
+
+
+def with_options(function: Function, *, seed_help: str, seed_alone: bool) -> Function:
     @wraps(function)
     def with_draw(
         *,
@@ -40,7 +50,7 @@ def drawing(function: Function) -> Function:
             budget=budget,
             seed=seed or 0,
         )
-        if draw.takes_all and seed is not None:
+        if draw.takes_all and seed is not None and not seed_alone:
             raise PairityError(
                 "--seed says which lines are drawn, and nothing says how many: add --sample, --budget, --max-bytes, "
                 "--temperature, --balanced or --weight, or leave --seed out."
@@ -48,7 +58,7 @@ def drawing(function: Function) -> Function:
         function(draw=draw, **others)
 
     options = (
-        click.option("--seed", type=int, metavar="N", help="Draw other lines. Default: 0."),
+        click.option("--seed", type=int, metavar="N", help=seed_help),
         click.option(
             "--budget",
             metavar="SIZE",

@@ -143,6 +143,7 @@ def whole_number(text: str) -> int:
     """
     pairity report scores/ -o report.html
     pairity report scores/ --tokenizer parity=tokenizer/ --sentences test/ -o report.html
+    pairity report scores/ --model-scores bits.csv -o report.html
     """,
 )
 @click.argument("scores", type=click.Path(path_type=Path))
@@ -154,6 +155,13 @@ def whole_number(text: str) -> int:
     help="Show how these were trained and how they cut sentences.",
 )
 @several("--sentences", metavar="SOURCE...", help="Text to show cut into tokens.")
+@click.option(
+    "--model-scores",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Show how well language models know each language beside what it costs: a table (.csv, .tsv, .parquet) with "
+    "the columns tokenizer, language, measure and value, as pairity lm measure writes it or anyone fills it.",
+)
 @click.option(
     "--figures",
     type=click.Path(path_type=Path),
@@ -169,6 +177,7 @@ def report_command(
     output: Path,
     tokenizers: Sequence[str],
     sentences: Sequence[str],
+    model_scores: Path | None,
     figures: Path | None,
     title: str,
     force: bool,
@@ -187,6 +196,7 @@ def report_command(
             output,
             tokenizers=by_name(map(name_and_spec, tokenizers)),
             sentences=list(sentences) or None,
+            model_scores=model_scores,
             figures_dir=figures,
             title=title,
         )

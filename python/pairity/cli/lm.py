@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from pairity import lm
+from pairity.cli.drawing import drawing_and_shuffling
 from pairity.cli.options import Family, command, config, force, output, several, values_in
 from pairity.cli.outputs import output_file
 from pairity.cli.printing import print_table, print_written
@@ -26,7 +27,7 @@ from pairity.text.sampling import Draw
     "pack",
     """
     pairity pack corpus/ --tokenizer classical=a/ parity=b/ --parallel devtest/ -o packs/
-    pairity pack corpus/ --tokenizer parity=b/ --balance temperature --temperature 3.3 --held-out 0.01 -o packs/
+    pairity pack corpus/ --tokenizer parity=b/ --temperature 3.3 --held-out 0.01 -o packs/
     """,
 )
 @click.argument("sources", nargs=-1, required=True, callback=values_in, metavar="SOURCE...")
@@ -38,9 +39,6 @@ from pairity.text.sampling import Draw
     help="Byte-level BPE tokenizers; each gets a folder of its name in the output folder.",
 )
 @several("--parallel", metavar="SOURCE...", help="Parallel text to measure bits per line on.")
-@several(
-    "--language", "languages", commas=True, metavar="LANG...", help="Only these. Default: all in the text."
-)
 @click.option(
     "--held-out",
     type=float,
@@ -49,19 +47,7 @@ from pairity.text.sampling import Draw
     metavar="N|SHARE",
     help="Documents of each language to keep apart: about so many, or a share below 1.",
 )
-@click.option(
-    "--sample", type=float, default=1.0, show_default=True, help="Share of the documents of each language."
-)
-@click.option(
-    "--balance",
-    default="natural",
-    show_default=True,
-    help="natural, balanced (as much of each language), temperature, or a number of bytes of each.",
-)
-@click.option(
-    "--temperature", type=float, help="With --balance temperature: 1 is natural, more is more equal."
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Of drawing, holding out and shuffling.")
+@drawing_and_shuffling
 @click.option(
     "--end-token", metavar="TEXT", help="Special token after every document. Default: the EOS token."
 )
@@ -75,10 +61,7 @@ def pack_command(
     parallel: Sequence[str],
     languages: Sequence[str],
     held_out: float,
-    sample: float,
-    balance: str,
-    temperature: float | None,
-    seed: int,
+    draw: Draw,
     end_token: str | None,
     text_column: str,
     threads: int | None,
@@ -89,13 +72,7 @@ def pack_command(
     Documents are shuffled over all languages, and every tokenizer gets the same in the same order. What a SOURCE may
     be: pairity --help. What a TOKENIZER may be: pairity eval --help.
     """
-    draw = Draw(
-        sample=sample,
-        balance=int(balance) if balance.isdigit() else balance,
-        temperature=temperature,
-        seed=seed,
-    )
-    choice = Choice(draw=draw, held_out=held_out, seed=seed, text_column=text_column)
+    choice = Choice(draw=draw, held_out=held_out, seed=draw.seed, text_column=text_column)
     with Progress() as show:
         show.stage("packing", unit="B")
         packs = lm.pack(
@@ -236,7 +213,8 @@ def measure_command(
 ) -> None:
     """Measure the bits that models need for held-out and parallel text, language by language.
 
-    One row per model, text and language: bits per byte with its 95% interval, and bits per line.
+    One row per model, text, measure and language: bits per byte, and per line of parallel text, with 95% intervals.
+    A report shows the table beside what each language costs: pairity report --model-scores.
     """
     with output_file(output, force=force):
         scored = lm.measure_models(models, pack=pack)
@@ -294,7 +272,8 @@ def print_comparison(scored: Sequence[Scored], baseline: str | None, resamples: 
 def score_command(results: Sequence[str], output: Path, force: bool) -> None:
     """Average the results of benchmarks per language, with standard errors and random baselines.
 
-    RESULTS are the .json files that lighteval and lm-evaluation-harness write.
+    RESULTS are the .json files that lighteval and lm-evaluation-harness write, NAME that of the tokenizer. A report
+    shows the table beside what each language costs: pairity report --model-scores.
     """
     with output_file(output, force=force):
         scores = lm.score(by_name(map(named, results)))

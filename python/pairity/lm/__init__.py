@@ -11,6 +11,7 @@ and per line, language by language. What runs where the GPU is (`texts`, `packin
     scoring    bits of every document under a model
     measuring  bits to one table with intervals, paired between tokenizers
     benchmarks result files of lighteval and lm-evaluation-harness to scores per language
+    model_scores reads both as one table, for the report
 """
 
 from importlib import import_module
@@ -20,12 +21,13 @@ from pairity.extras import load_extra
 
 if TYPE_CHECKING:
     from pairity.lm.benchmarks import score
-    from pairity.lm.documents import pack
+    from pairity.lm.documents import Choice, pack
     from pairity.lm.measuring import measure
     from pairity.lm.recipe import Recipe
     from pairity.lm.running import measure_models, train
 
 HOMES = {
+    "Choice": "documents",
     "Recipe": "recipe",
     "measure": "measuring",
     "measure_models": "running",
@@ -35,7 +37,7 @@ HOMES = {
 }
 NEED_TORCH = ("measure_models", "train")
 
-__all__ = ["Recipe", "measure", "measure_models", "pack", "score", "train"]
+__all__ = ["Choice", "Recipe", "measure", "measure_models", "pack", "score", "train"]
 
 
 def __getattr__(name: str) -> Any:

@@ -5,6 +5,11 @@
 The paper's twelve benchmarks, with what the two programs call them, are in `benchmarks.csv`; the names of languages,
 and which benchmarks the paper lists for each, in `benchmark_languages.csv`. A random baseline is one over the number of
 choices: XNLI has two in lighteval, which leaves "neutral" out, and three in lm-evaluation-harness.
+
+    lighteval                belebele_ell_Grek_mcf|0, and before version 0.12 lighteval|belebele_ell_Grek_mcf|0
+                             openai_mmlu_ara_cf:anatomy|0: the mean over subjects is ours
+    lm-evaluation-harness    belebele_ell_Grek, include_base_44_greek: of a group, its own mean over all questions;
+                             it has no XCodah, XCSQA, Exams and M3Exams
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ import csv
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,16 +26,25 @@ from typing import Any
 import pyarrow as pa
 
 from pairity.errors import PairityError
-from pairity.formats.json_files import read_json
-from pairity.lm.measuring import write_table
+from pairity.formats.json_files import parse_json, unreadable
+from pairity.lm.measuring import TABLE, write_table
+from pairity.text.sampling import is_number
 
+PROGRAMS = ("lighteval", "lm_eval")
 METRICS = ("acc_norm", "acc_norm_token", "acc", "acc_", "loglikelihood_acc", "mc1", "exact_match")
 """Of those that a result has, the first is taken: accuracy, normalised by length where there is one."""
+
+OF_BENCHMARKS = pa.schema(
+    [
+        TABLE.field(name)
+        for name in ("tokenizer", "language", "measure", "value", "low", "high", "random", "benchmarks")
+    ]
+)
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """`lighteval` and `lm_eval` match the names of tasks, with the language in a group of that name."""
+    """`lighteval` and `lm_eval` match the names of tasks, with language and subject in groups of these names."""
 
     benchmark: str
     random: Mapping[str, float]
@@ -39,10 +53,12 @@ class Benchmark:
 
 @dataclass(frozen=True)
 class Result:
-    """One task, or one subject of it."""
+    """One task, or one subject of it; `where` names file and task."""
 
+    where: str
     benchmark: str
     language: str
+    subject: str
     value: float
     standard_error: float
     random: float
@@ -65,8 +81,8 @@ def benchmarks() -> tuple[Benchmark, ...]:
     return tuple(
         Benchmark(
             row["benchmark"],
-            {kind: float(row[f"random_{kind}"]) for kind in ("lighteval", "lm_eval")},
-            {kind: re.compile(row[kind]) for kind in ("lighteval", "lm_eval")},
+            {kind: float(row[f"random_{kind}"]) for kind in PROGRAMS if row[kind]},
+            {kind: re.compile(row[kind]) for kind in PROGRAMS if row[kind]},
         )
         for row in read_table("benchmarks.csv")
     )
@@ -74,10 +90,10 @@ def benchmarks() -> tuple[Benchmark, ...]:
 
 @cache
 def codes() -> dict[str, str]:
-    """{"eng": "eng_Latn", "en": "eng_Latn", "english": "eng_Latn", "eng_Latn": "eng_Latn", ...}"""
+    """{"eng": "eng_Latn", "en": "eng_Latn", "english": "eng_Latn", ...}"""
     found = {}
     for row in read_table("benchmark_languages.csv"):
-        for name in (row["language"], row["three"], row["two"], row["name"].casefold()):
+        for name in (row["three"], *row["two"].split(), row["name"].casefold().replace(" ", "_")):
             found[name] = row["language"]
     return found
 
@@ -88,14 +104,32 @@ def read_table(name: str) -> list[dict[str, str]]:
 
 
 def score(results: Mapping[str, str | Path | Sequence[str | Path]]) -> list[Score]:
-    """{model: its result file, or several} -> a score per model and language."""
+    """{model: its result file, or several} -> a score per model and language, the mean of its benchmarks.
+
+    The files are the .json files that lighteval and lm-evaluation-harness write. A `Score` has `model`, `language`,
+    `score` with its `standard_error`, the `random` baseline, and the names of the `benchmarks`.
+    """
     scores = []
     for model, given in results.items():
         paths = [given] if isinstance(given, str | Path) else list(given)
         found = [one for path in paths for one in read_results(Path(path))]
+        refuse_twice(found)
         for language in dict.fromkeys(one.language for one in found):
             scores.append(averaged(model, language, [one for one in found if one.language == language]))
     return scores
+
+
+def refuse_twice(results: Sequence[Result]) -> None:
+    """A benchmark that was asked in two ways has two results, and their mean would be neither."""
+    seen: dict[tuple[str, str, str], str] = {}
+    for one in results:
+        place = (one.benchmark, one.language, one.subject)
+        if place in seen:
+            raise PairityError(
+                f"{one.where}: {one.benchmark} in {one.language} is in {seen[place]} already. Give the results of one "
+                "way to ask (mcf, cf, hybrid; the number of examples) for each model."
+            )
+        seen[place] = one.where
 
 
 def averaged(model: str, language: str, results: Sequence[Result]) -> Score:
@@ -120,40 +154,72 @@ def error_of_mean(errors: Sequence[float]) -> float:
 
 
 def read_results(path: Path) -> list[Result]:
-    """All results of known benchmarks in a file; averages and groups that the programs add are left out."""
-    results = read_json(path).get("results")
+    """All results of known benchmarks in a file; averages over tasks that the programs add are left out."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise unreadable(path, error) from None
+    results = parse_json(data, path).get("results")
     if not isinstance(results, dict) or not results:
         raise PairityError(f"{path} has no results: give a .json file of lighteval or lm-evaluation-harness.")
     found = []
     for task, metrics in results.items():
-        kind = "lighteval" if "|" in task else "lm_eval"
-        name = task.split("|")[1] if kind == "lighteval" else task
+        kind, name = program_and_name(task)
         if not isinstance(metrics, dict) or name.endswith(":_average"):
             continue
         for one in benchmarks():
-            match = one.tasks[kind].fullmatch(name)
-            if match and match["language"] in codes():
-                value, error = value_in(metrics, f"{path}, {task}")
+            if kind in one.tasks and (match := one.tasks[kind].fullmatch(name)):
+                where, language = f"{path}, {task}", match["language"]
+                named = match.groupdict()
+                value, deviation = value_in(metrics, where)
                 found.append(
-                    Result(one.benchmark, codes()[match["language"]], value, error, one.random[kind])
+                    Result(
+                        where,
+                        one.benchmark,
+                        codes().get(language, language),
+                        named.get("subject") or "",
+                        value,
+                        deviation,
+                        one.random[kind],
+                    )
                 )
                 break
     if not found:
         raise PairityError(
-            f"{path} has none of the benchmarks {', '.join(one.benchmark for one in benchmarks())} in a known language."
+            f"{path} has none of the benchmarks {', '.join(one.benchmark for one in benchmarks())}."
         )
     return found
 
 
+def program_and_name(task: str) -> tuple[str, str]:
+    """ "xnli_el" -> ("lm_eval", "xnli_el"); "xnli_ell|0" and "lighteval|xnli_ell|0" -> ("lighteval", "xnli_ell")"""
+    parts = task.split("|")
+    return ("lm_eval", task) if len(parts) == 1 else ("lighteval", parts[0 if len(parts) == 2 else 1])
+
+
 def value_in(metrics: Mapping[str, Any], where: str) -> tuple[float, float]:
-    """{"acc,none": 0.3, "acc_stderr,none": 0.01} -> (0.3, 0.01); an error that is not there is 0."""
+    """{"acc,none": 0.3, "acc_stderr,none": 0.01} -> (0.3, 0.01); an error that is not there, or "N/A", is 0."""
     plain = {key.partition(",")[0]: value for key, value in metrics.items()}
-    name = next((one for one in METRICS if isinstance(plain.get(one), int | float)), None)
+    numbers = {key: float(one) for key, one in plain.items() if is_number(one) and math.isfinite(one)}
+    name = next((one for one in METRICS if one in numbers), None)
     if name is None:
         raise PairityError(f"{where}: no accuracy among {', '.join(plain)}.")
-    error = plain.get(f"{name}_stderr")
-    return float(plain[name]), float(error) if isinstance(error, int | float) else 0.0
+    return numbers[name], numbers.get(f"{name}_stderr", 0.0)
 
 
 def write_scores(scores: Sequence[Score], path: Path) -> None:
-    write_table(pa.Table.from_pylist([asdict(one) for one in scores]), path)
+    """As model scores: the model goes by the name of its tokenizer, and the interval is of 95%."""
+    rows = [
+        {
+            "tokenizer": one.model,
+            "language": one.language,
+            "measure": "accuracy",
+            "value": one.score,
+            "low": one.score - 1.96 * one.standard_error if one.standard_error else None,
+            "high": one.score + 1.96 * one.standard_error if one.standard_error else None,
+            "random": one.random,
+            "benchmarks": one.benchmarks,
+        }
+        for one in scores
+    ]
+    write_table(pa.Table.from_pylist(rows, OF_BENCHMARKS), path)

@@ -16,19 +16,21 @@ from __future__ import annotations
 import json
 import os
 import struct
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pairity.errors import PairityError, quoted
+from pairity.errors import PairityError, PairityWarning
 from pairity.files.digests import digest, digest_of
 from pairity.files.locks import locked
 from pairity.files.writing import fill, flush_folder, staging
 from pairity.formats import transformers
+from pairity.languages import chosen
 from pairity.lm.packing import DOCUMENTS, Listener, Packed, read_documents, write_pack
 from pairity.lm.packs import Pack
 from pairity.lm.texts import Texts
@@ -56,8 +58,11 @@ class Choice:
     held_out: float = 1000
     """Documents of each language that are not trained on: about so many, or below 1 a share."""
     seed: int = 0
+    """Of holding out and shuffling."""
     text_column: str = "text"
+    """Field or column that holds the text."""
     shard_bytes: int = SHARD_BYTES
+    """Bytes of text in a shard; memory holds one."""
 
     def __post_init__(self) -> None:
         if not (is_number(self.held_out) and self.held_out > 0):
@@ -95,8 +100,8 @@ def pack(
 ) -> dict[str, Pack]:
     """Pack text for tokenizers, given as {name: path, spec or `Tokenizer`}; each becomes a folder in `output`.
 
-    `parallel`: parallel text to measure on. What is there already from the same text and tokenizer is kept, and an
-    interrupted run goes on.
+    `parallel`: parallel text to measure on. `languages`: names, or "paper-30" and "paper-60". What is there already
+    from the same text and tokenizer is kept, and an interrupted run goes on.
     """
     folder = Path(output)
     known = [packed_by(name, given, end_token, threads) for name, given in tokenizers.items()]
@@ -150,9 +155,13 @@ def write_documents(
 ) -> Path:
     """Shuffle the documents into a folder, unless it holds these already."""
     choice = choice or Choice()
-    found = resolve(sources, languages)
-    if missing := set(languages or ()) - {part.language for part in texts_of(found)}:
-        raise PairityError(f"no text for {quoted(sorted(missing))}: give it, or leave these languages out.")
+    found = resolve(sources)
+    if languages is not None:
+        kept, notes = chosen(languages, [part.language for part in texts_of(found)])
+        others = [part for part in texts_of(found) if part.language not in kept]
+        found = replace(found, inputs=tuple(part for part in found.inputs if part not in others))
+        for note in notes:
+            warnings.warn(note, PairityWarning, stacklevel=2)
     settings = {**choice.describe(), "text": described(found)}
     lines: dict[str, list[str]] = {}
     if parallel is not None:

@@ -3,7 +3,10 @@
 Bits per byte are the unit that is fair across tokenizers: a model's loss per token depends on how long its tokens are.
 On parallel text, bits per line compare languages as well: every line says the same in all of them.
 
-    model, tokenizer, seed, language (null: the mean of all), text, bits_per_byte, bits_per_line, low, high, ...
+    tokenizer  language  measure        value  low    high   text      seed  ...
+    parity     tam_Taml  bits_per_byte  1.021  1.008  1.034  parallel  1
+
+The table is one of model scores, which `model_scores` reads.
 """
 
 from __future__ import annotations
@@ -26,22 +29,25 @@ from pairity.judging.metrics.fairness import gini
 
 TABLE = pa.schema(
     [
-        ("model", pa.string()),
         ("tokenizer", pa.string()),
-        ("seed", pa.int64()),
         ("language", pa.string()),
-        ("text", pa.string()),
-        ("bits_per_byte", pa.float64()),
-        ("bits_per_line", pa.float64()),
+        ("measure", pa.string()),
+        ("value", pa.float64()),
         ("low", pa.float64()),
         ("high", pa.float64()),
+        ("random", pa.float64()),
+        ("text", pa.string()),
+        ("seed", pa.int64()),
+        ("model", pa.string()),
+        ("benchmarks", pa.string()),
         ("documents", pa.int64()),
         ("bytes", pa.int64()),
         ("tokens_seen", pa.int64()),
         ("bytes_seen", pa.int64()),
     ]
 )
-"""`low` and `high`: the 95% interval of bits_per_byte over documents; a line is a document."""
+"""Model scores. `language` is null for the mean of all; what does not apply to a measure is null, or not there."""
+OF_BITS = pa.schema([column for column in TABLE if column.name not in ("random", "benchmarks")])
 
 
 @dataclass(frozen=True)
@@ -59,37 +65,43 @@ class Scored:
 
 
 def measure(scored: Sequence[Scored], *, resamples: int = 1000, seed: int = 0) -> pa.Table:
-    """The table, a row per model, text and language, and one for the mean of all languages."""
+    """The table, a row per model, text, measure and language, and one for the mean of all languages.
+
+    `bits_per_byte` is of every text, `bits_per_line` of parallel text alone: elsewhere, lines say different things. The
+    intervals are of 95%, over documents; a line is a document.
+    """
     bootstrap = Bootstrap(resamples, seed)
     rows = []
     for one in scored:
         aligned = len({len(bits) for bits in one.bits.values()}) == 1 and one.text == "parallel"
-        per_language = []
+        samples = {}
         for stream, (language, bits) in enumerate(one.bits.items(), 1):
-            sums = bootstrap.sums(np.stack([bits, one.bytes[language]], 1), 0 if aligned else stream)
-            per_language.append(sums[:, 0] / sums[:, 1])
-            rows.append(row(one, language, per_language[-1], bits, one.bytes[language]))
-        everything = np.concatenate(list(one.bits.values())), np.concatenate(list(one.bytes.values()))
-        mean = np.mean(per_language, axis=0)
-        per_line = float(np.mean([bits.mean() for bits in one.bits.values()]))
-        rows.append(row(one, None, mean, *everything) | {"bits_per_line": per_line})
-    return pa.Table.from_pylist(rows, TABLE)
+            columns = np.stack([bits, one.bytes[language], np.ones(len(bits))], 1)
+            samples[language] = bootstrap.sums(columns, 0 if aligned else stream)
+        for measure, below in (("bits_per_byte", 1), ("bits_per_line", 2)):
+            if measure == "bits_per_line" and one.text != "parallel":
+                continue
+            costs = {language: sums[:, 0] / sums[:, below] for language, sums in samples.items()}
+            rows += [row(one, measure, language, found) for language, found in costs.items()]
+            rows.append(row(one, measure, None, np.mean(list(costs.values()), axis=0)))
+    return pa.Table.from_pylist(rows, OF_BITS)
 
 
-def row(one: Scored, language: str | None, samples: Floats, bits: Floats, size: Floats) -> dict[str, object]:
+def row(one: Scored, measure: str, language: str | None, samples: Floats) -> dict[str, object]:
     value, low, high = interval(samples)
+    sizes = list(one.bytes.values()) if language is None else [one.bytes[language]]
     return {
-        "model": one.model,
         "tokenizer": one.tokenizer,
-        "seed": one.seed,
         "language": language,
-        "text": one.text,
-        "bits_per_byte": value,
-        "bits_per_line": float(bits.mean()),
+        "measure": measure,
+        "value": value,
         "low": None if math.isnan(low) else low,
         "high": None if math.isnan(high) else high,
-        "documents": len(bits),
-        "bytes": int(size.sum()),
+        "text": one.text,
+        "seed": one.seed,
+        "model": one.model,
+        "documents": sum(len(size) for size in sizes),
+        "bytes": int(sum(size.sum() for size in sizes)),
         "tokens_seen": one.tokens_seen,
         "bytes_seen": one.bytes_seen,
     }

@@ -80,14 +80,12 @@ def write_pack(documents: Path, folder: Path, tokenizer: Packed, listen: Listene
 
         if name not in done:
             texts = Texts.read(documents / name)
-            done[name] = (write_shard if name.startswith("train") else write_text)(
-                texts, folder, name, languages, tokenizer, hear
-            )
+            done[name] = write_ids(texts, folder, name, languages, tokenizer, hear)
             unfinished = {**made_from, "done": done}
             write_file(folder / UNFINISHED, json.dumps(unfinished | {"digest": digest_of(unfinished)}))
         read += size
     write_folder(folder / "tokenizer", dict(tokenizer.files))
-    shards = [one for name, one in done.items() if name.startswith("train")]
+    shards = [one for name, one in done.items() if is_train(name)]
     manifest = {
         "format": FORMAT,
         **made_from,
@@ -99,9 +97,7 @@ def write_pack(documents: Path, folder: Path, tokenizer: Packed, listen: Listene
             for language in languages
         },
         "shards": shards,
-        "texts": {
-            name.removesuffix(".npz"): one for name, one in done.items() if not name.startswith("train")
-        },
+        "texts": {name.removesuffix(".npz"): one for name, one in done.items() if not is_train(name)},
         "settings": about["settings"],
     }
     write_file(folder / MANIFEST, json.dumps(manifest | {"digest": digest_of(manifest)}, indent=1) + "\n")
@@ -145,7 +141,7 @@ def with_ends(
     return stream
 
 
-def write_shard(
+def write_ids(
     texts: Texts,
     folder: Path,
     name: str,
@@ -153,42 +149,32 @@ def write_shard(
     tokenizer: Packed,
     hear: Callable[[int], None],
 ) -> dict[str, Any]:
-    streams, tokens = [], []
+    """Train text becomes one stream, each document with its end; text to measure on stays apart, without ends."""
+    train = is_train(name)
+    parts, lengths = [], []
     for first, batch in texts.batches():
         ids, offsets = tokenizer.encode(batch)
-        streams.append(with_ends(ids, offsets, tokenizer.end_id, tokenizer.dtype))
-        tokens.append(np.diff(offsets) + 1)
+        ended = with_ends(ids, offsets, tokenizer.end_id, tokenizer.dtype) if train else ids
+        parts.append(ended.astype(tokenizer.dtype, copy=False))
+        lengths.append(np.diff(offsets) + int(train))
         hear(int(texts.offsets[first + len(batch)]))
-    stream = np.concatenate(streams)
-    file = f"{Path(name).stem}.npy"
-    write_file(folder / file, lambda out: np.save(out, stream))
-    sums = sums_of(texts, np.concatenate(tokens), languages)
+    stream, tokens = np.concatenate(parts), np.concatenate(lengths)
+
+    def write(out: BinaryIO) -> None:
+        if train:
+            np.save(out, stream)
+        else:
+            ends = np.concatenate([[0], np.cumsum(tokens)])
+            np.savez(out, ids=stream, offsets=ends, language=texts.language, bytes=texts.sizes)
+
+    file = f"{Path(name).stem}.npy" if train else name
+    write_file(folder / file, write)
+    sums = sums_of(texts, tokens, languages)
     return {"file": file, "tokens": len(stream), "digest": digest_of_ids(stream), "languages": sums}
 
 
-def write_text(
-    texts: Texts,
-    folder: Path,
-    name: str,
-    languages: Sequence[str],
-    tokenizer: Packed,
-    hear: Callable[[int], None],
-) -> dict[str, Any]:
-    all_ids, lengths = [], []
-    for first, batch in texts.batches():
-        ids, offsets = tokenizer.encode(batch)
-        all_ids.append(ids.astype(tokenizer.dtype))
-        lengths.append(np.diff(offsets))
-        hear(int(texts.offsets[first + len(batch)]))
-    ids, tokens = np.concatenate(all_ids), np.concatenate(lengths)
-    offsets = np.concatenate([[0], np.cumsum(tokens)])
-
-    def write(out: BinaryIO) -> None:
-        np.savez(out, ids=ids, offsets=offsets, language=texts.language, bytes=texts.sizes)
-
-    write_file(folder / name, write)
-    sums = sums_of(texts, tokens, languages)
-    return {"file": name, "tokens": len(ids), "digest": digest_of_ids(ids), "languages": sums}
+def is_train(name: str) -> bool:
+    return name.startswith("train")
 
 
 def sums_of(

@@ -16,6 +16,9 @@ from typing import Any
 
 from pairity.errors import PairityError
 
+PEAKS = {"B200": 2250e12, "H200": 989e12, "H100": 989e12, "A100": 312e12, "L40S": 362e12, "4090": 165e12}
+"""Dense bf16 FLOP/s that the makers give, by what the name of the device holds."""
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -55,7 +58,7 @@ class Recipe:
     """All that a run depends on, beside the pack."""
 
     size: str = "55M"
-    """A name of sizes.csv."""
+    """Of the model: "5M" to "3B", the names of `sizes()`."""
     seed: int = 1
     """Of the weights, and of the order of the text."""
     epochs: float = 1.0
@@ -81,6 +84,7 @@ class Recipe:
     precision: str = "bf16"
     """"bf16" or "float32": of the matrix products in training. Weights and losses are float32."""
     compile: bool = True
+    """With torch.compile, where there is a GPU."""
     curve: int = 10
     """Times that some held-out text is measured on the way."""
 

@@ -23,15 +23,12 @@ from pairity.files.writing import write_file
 from pairity.lm import weights
 from pairity.lm.model import Llama
 from pairity.lm.packs import Pack, Stream
-from pairity.lm.recipe import Recipe, Shape
+from pairity.lm.recipe import PEAKS, Recipe, Shape
 from pairity.lm.scoring import bits_per_byte, score
 
 CURVE_DOCUMENTS = 32  # of each language, for the curve
 LOG_POINTS = 100
 WARM = 5  # steps before the clock starts: compiling is no part of the speed
-
-PEAKS = {"B200": 2250e12, "H200": 989e12, "H100": 989e12, "A100": 312e12, "L40S": 362e12, "4090": 165e12}
-"""Dense bf16 FLOP/s that the makers give, by what the name of the device holds."""
 
 Listener = Callable[[int, int, str], None]
 """Hears (step, steps, a few words)."""

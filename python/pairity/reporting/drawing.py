@@ -16,6 +16,7 @@ from pairity.reporting.figures import Figure
 from pairity.reporting.glance import draw_glance
 from pairity.reporting.labels import beside, log_ticks, printable, ratio_ticks, sideways
 from pairity.reporting.look import PALETTE, Look
+from pairity.reporting.models import draw_models
 from pairity.reporting.race_drawing import race_costs, race_fairness, race_served
 from pairity.reporting.sizes import draw_sizes
 from pairity.reporting.vega import (
@@ -24,6 +25,7 @@ from pairity.reporting.vega import (
     above,
     category,
     column,
+    dots,
     exactly,
     far_apart,
     hidden,
@@ -35,6 +37,7 @@ from pairity.reporting.vega import (
     log_padded,
     marks,
     number,
+    on_top,
     padded,
     pixels,
     pointed,
@@ -103,25 +106,12 @@ def tradeoff(figure: Figure, look: Look, width: int) -> Spec:
 
 
 def in_rows(figure: Figure, look: Look, width: int, metric: str, x: Spec, step: int) -> Spec:
-    """A row per language, a point with its interval per tokenizer; those of one row a little apart."""
+    """A row per language, a point with its interval per tokenizer."""
     rows = keyed(figure, look)
-    names = look.shown(rows)
-    for row in rows:
-        row["shift"] = (names.index(row["tokenizer"]) - (len(names) - 1) / 2) * min(
-            4.0, 0.6 * step / len(names)
-        )
-    rows.sort(key=lambda row: (figure.order.index(row["language"]), row["shift"]))
+    order = [code for code in figure.order if any(row["language"] == code for row in rows)]
     axis = languages({row["language"]: row["name"] for row in rows}, label_room(width))
-    y = {
-        "y": category("language", sort=list(dict.fromkeys(row["language"] for row in rows)), axis=axis),
-        "yOffset": number("shift", scale={"domain": [-step / 2, step / 2], "range": [0, step]}),
-    }
-    ends = {"x": number("low", **x), "x2": column("high"), **look.by_colour(rows)}
-    layers = [
-        hidden("rule", rows, {**y, **ends}, strokeOpacity=0.55),
-        points(rows, {**y, "x": number(metric, **x), **look.by_colour_and_shape(rows)}, 4.2),
-    ]
-    return {"layer": layers, "width": width - label_room(width) - 24, "height": {"step": step}}
+    spec = dots(rows, look, order, axis, number(metric, **x), step)
+    return {**spec, "width": width - label_room(width) - 24}
 
 
 def costs(figure: Figure, look: Look, width: int) -> Spec:
@@ -159,11 +149,6 @@ def change(figure: Figure, look: Look, width: int) -> Spec:
             marks("text", [{}], place, align=align, dx=shift, baseline="bottom", color=PALETTE["soft"])
         )
     return {**spec, "layer": layers}
-
-
-def on_top(figure: Figure) -> Spec:
-    """The axis of a figure that is higher than a screen is at its top, where reading starts."""
-    return {"orient": "top"} if len(figure.order) > 30 else {}
 
 
 def compression(figure: Figure, look: Look, width: int) -> Spec:
@@ -272,4 +257,5 @@ DRAW: dict[str, Callable[[Figure, Look, int], Spec]] = {
     "sizes": draw_sizes,
     "axis": draw_axis,
     "glance": draw_glance,
+    "models": draw_models,
 }

@@ -23,6 +23,7 @@ from pairity.reporting.cells import LANGUAGE_METRICS, MAIN_METRICS, OF_BASELINE,
 from pairity.reporting.figures import LEVELS, Figure, figures
 from pairity.reporting.glance import glance
 from pairity.reporting.look import Look
+from pairity.reporting.models import models_section
 from pairity.reporting.numbers import short_size, write, write_interval
 from pairity.reporting.pictures import export_figures, for_page
 from pairity.reporting.race import Race, races_of
@@ -44,6 +45,7 @@ def report(
     *,
     tokenizers: Mapping[str, Any] | None = None,
     sentences: Any = None,
+    model_scores: str | Path | None = None,
     figures_dir: str | Path | None = None,
     title: str = "Tokenizers, language by language",
     date: str = "",
@@ -51,12 +53,14 @@ def report(
 ) -> Path:
     """Write the report of `scores` (or of the folder they were saved in) as one HTML page; returns its path.
 
-    tokenizers   {name: Tokenizer, folder or any spec}, names as in the scores: adds their training runs where
-                 they carry a trace, and cuts the sentences
-    sentences    {language: sentence or sentences}, or text as `evaluate` reads it: shown cut into tokens
-    figures_dir  also writes every figure as SVG, PNG, PDF and CSV, and the tables as Markdown and LaTeX, into it
-    date         shown as given; a page has no clock of its own, so the same scores give the same page
-    sections     further parts of the page, as `pairity.experiments` has them
+    tokenizers    {name: Tokenizer, folder or any spec}, names as in the scores: adds their training runs where
+                  they carry a trace, and cuts the sentences
+    sentences     {language: sentence or sentences}, or text as `evaluate` reads it: shown cut into tokens
+    model_scores  a table of how well language models know each language (.csv, .tsv or .parquet), as `pairity lm
+                  measure` writes it or anyone fills it: shown beside the costs
+    figures_dir   also writes every figure as SVG, PNG, PDF and CSV, and the tables as Markdown and LaTeX, into it
+    date          shown as given; a page has no clock of its own, so the same scores give the same page
+    sections      further parts of the page, as `pairity.experiments` has them
     """
     if not isinstance(scores, Scores):
         scores = Scores.load(scores)
@@ -72,11 +76,13 @@ def report(
         raise PairityError(
             "sentences need tokenizers to cut them: give tokenizers={name: Tokenizer or folder}."
         )
-    page = render(
-        scores, tokenizers=tokenizers, sentences=sentences, title=title, date=date, sections=sections
-    )
+    added = list(sections)
+    if model_scores is not None:
+        added.insert(0, models_section(Cells(scores.at_largest_size()), model_scores))
+    page = render(scores, tokenizers=tokenizers, sentences=sentences, title=title, date=date, sections=added)
     if figures_dir is not None:
-        export_figures(scores, figures_dir, tokenizers=tokenizers)
+        own = [figure for section in added for figure in section.figures if section not in sections]
+        export_figures(scores, figures_dir, tokenizers=tokenizers, added=own)
         write_tables(scores, figures_dir)
     return write_file(Path(path), page)
 
@@ -132,7 +138,7 @@ def render(
         races={name: [figure for figure in drawn if figure.of == name] for name in races},
         first_race=next((name for name, one in races.items() if any(one.services.values())), None),
         of_baseline=OF_BASELINE,
-        sections=[(section, safe(section.html)) for section in sections],
+        sections=[(section, safe(section.html), safe(section.below)) for section in sections],
         raced={
             name: sorted(((code, facts(code).name) for code in one.languages), key=lambda two: two[1])
             for name, one in races.items()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,17 +58,21 @@ STYLE: Spec = {
 
 
 def export_figures(
-    scores: Scores, folder: str | Path, *, tokenizers: Mapping[str, Any] | None = None
+    scores: Scores,
+    folder: str | Path,
+    *,
+    tokenizers: Mapping[str, Any] | None = None,
+    added: Sequence[Figure] = (),
 ) -> list[Path]:
     """Write NAME.svg, NAME.png, NAME.pdf and NAME.csv of every figure that these scores give; returns the files.
 
-    `tokenizers` ({name: Tokenizer or folder}) adds the figures of their training runs.
+    `tokenizers` ({name: Tokenizer or folder}) adds the figures of their training runs; `added` are further ones.
     """
     cells, folder = Cells(scores.at_largest_size()), Path(folder)
     look = Look(cells.tokenizers, cells.baseline, cells.sizes)
     races = races_of(tokenizers or {})
     written = []
-    for figure in [glance(scores), *figures(cells, races), *size_figures(scores)]:
+    for figure in [glance(scores), *figures(cells, races), *size_figures(scores), *added]:
         if figure.missing:
             continue
         written += write_figure(figure, look, folder / file_name(figure, list(races)))

@@ -12,12 +12,13 @@ from pairity.reporting.figures import Figure
 
 @dataclass(frozen=True)
 class Section:
-    """`html` stands above the figures, and is escaped already: `rendered` makes it."""
+    """`html` stands above the figures and `below` under them; both are escaped already: `rendered` makes them."""
 
     name: str
     title: str
     html: str = ""
     figures: tuple[Figure, ...] = ()
+    below: str = ""
 
 
 def rendered(template: str, **values: Any) -> str:

@@ -65,6 +65,33 @@ def points(rows: Sequence[Row] | None, encoding: Mapping[str, Any], radius: floa
     return pointed("point", rows, encoding, size=4 * radius**2, **edge)
 
 
+def dots(
+    rows: Sequence[Row], look: Look, order: Sequence[str], axis: Spec | None, x: Spec, step: int
+) -> Spec:
+    """A row per language, a point with its interval per tokenizer; those of one row a little apart."""
+    names = look.shown(rows)
+    for row in rows:
+        row["shift"] = (names.index(row["tokenizer"]) - (len(names) - 1) / 2) * min(
+            4.0, 0.6 * step / len(names)
+        )
+    rows = sorted(rows, key=lambda row: (order.index(row["language"]), row["shift"]))
+    y = {
+        "y": category("language", sort=list(order), scale={"domain": list(order)}, axis=axis),
+        "yOffset": number("shift", scale={"domain": [-step / 2, step / 2], "range": [0, step]}),
+    }
+    ends = {"x": {**x, "field": "low"}, "x2": column("high"), **look.by_colour(rows)}
+    layers = [
+        hidden("rule", rows, {**y, **ends}, strokeOpacity=0.55),
+        points(rows, {**y, "x": x, **look.by_colour_and_shape(rows)}, 4.2),
+    ]
+    return {"layer": layers, "height": {"step": step}}
+
+
+def on_top(figure: Figure) -> Spec:
+    """The axis of a figure that is higher than a screen is at its top, where reading starts."""
+    return {"orient": "top"} if len(figure.order) > 30 else {}
+
+
 def column(name: str) -> Spec:
     return {"field": name}
 

@@ -1,0 +1,208 @@
+"""Model scores: one table of how well models know each language, which anyone can fill and a report shows.
+
+    tokenizer,language,measure,value,low,high
+    classical,tam_Taml,bits_per_byte,0.912,0.897,0.927
+    parity,tam_Taml,bits_per_byte,0.894,0.880,0.908
+
+The first four columns have to be there, the others are as in `measuring.TABLE`. `pairity lm measure` and `pairity lm
+score` write such tables.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pairity.errors import PairityError, listed
+from pairity.formats.json_files import unreadable
+from pairity.lm.measuring import TABLE, Estimate
+from pairity.text.mistakes import check_language
+
+NEEDED = ("tokenizer", "language", "measure", "value")
+KINDS = (".csv", ".tsv", ".parquet")
+
+
+@dataclass(frozen=True)
+class ModelScore:
+    """One measure of the models of one tokenizer, the mean over their seeds. `language` is "" for all together."""
+
+    tokenizer: str
+    language: str
+    measure: str
+    text: str
+    value: float
+    low: float | None
+    high: float | None
+    random: float | None
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row that was read and checked; `where` names it."""
+
+    where: str
+    score: ModelScore
+    seed: int | None
+
+
+def read_model_scores(path: str | Path) -> list[ModelScore]:
+    """All scores of a table; where one tokenizer has several seeds, their mean, and an interval over them too."""
+    path = Path(path)
+    found: dict[tuple[str, ...], dict[int | None, Row]] = {}
+    for where, cells in rows_of(path):
+        row = checked(where, cells)
+        one = row.score
+        seeds = found.setdefault((one.tokenizer, one.language, one.measure, one.text), {})
+        if row.seed in seeds:
+            which = f"{one.measure} of {one.tokenizer!r} in {one.language or 'all languages'}"
+            raise PairityError(
+                f"{where}: {which} is in {seeds[row.seed].where} already. Keep one of them, or give models of several "
+                "seeds a column 'seed'."
+            )
+        seeds[row.seed] = row
+    if not found:
+        raise PairityError(f"{path} has no rows: give a row per tokenizer, language and measure.")
+    return [averaged([row.score for row in seeds.values()]) for seeds in found.values()]
+
+
+def averaged(seeds: Sequence[ModelScore]) -> ModelScore:
+    """Seeds are measured on the same documents, so the mean moves with them as each does."""
+    first = seeds[0]
+    if len(seeds) == 1:
+        return first
+    values, lows, highs = ([getattr(one, name) for one in seeds] for name in ("value", "low", "high"))
+    value = math.fsum(values) / len(values)
+    ends: list[float] = [math.fsum(some) / len(some) if None not in some else value for some in (lows, highs)]
+    low, high = Estimate(value, ends[0], ends[1], tuple(values)).interval
+    return ModelScore(
+        first.tokenizer, first.language, first.measure, first.text, value, low, high, first.random
+    )
+
+
+def rows_of(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """("scores.csv, row 2", {"tokenizer": "parity", ...}) of every row; the first line of a .csv is row 1."""
+    if path.suffix not in KINDS:
+        raise PairityError(
+            f"{path}: model scores are a table in {listed(KINDS)}: choose one of these endings."
+        )
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise unreadable(path, error) from None
+    if path.suffix == ".parquet":
+        yield from rows_of_parquet(path, data)
+    else:
+        yield from rows_of_text(path, data)
+
+
+def rows_of_parquet(path: Path, data: bytes) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    try:
+        table = pq.read_table(pa.BufferReader(data))
+        rows = table.to_pylist()
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise PairityError(f"{path} is damaged, it is not Parquet: {error}. Write it again.") from None
+    check_columns(path, table.column_names)
+    for number, cells in enumerate(rows, 1):
+        yield f"{path}, row {number}", cells
+
+
+def rows_of_text(path: Path, data: bytes) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    try:
+        text = io.StringIO(data.decode("utf-8-sig"), newline="")
+    except UnicodeDecodeError as error:
+        raise PairityError(f"{path} is not UTF-8, at byte {error.start}: save it as UTF-8.") from None
+    if path.suffix == ".csv":
+        reader = csv.reader(text, strict=True)
+    else:
+        reader = csv.reader(text, delimiter="\t", quoting=csv.QUOTE_NONE)
+    columns: list[str] = []
+    for number in count(1):
+        where = f"{path}, row {number}"
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            raise PairityError(f"{where} cannot be read: {error}. Mend it.") from None
+        if cells is None:
+            break
+        if number == 1:
+            columns = [cell.strip() for cell in cells]
+            check_columns(path, columns)
+        elif cells:
+            if len(cells) != len(columns):
+                raise PairityError(
+                    f"{where} has {len(cells)} cells and the first row {len(columns)}: give each column one."
+                )
+            yield where, dict(zip(columns, cells, strict=True))
+    if not columns:
+        check_columns(path, columns)
+
+
+def check_columns(path: Path, columns: Sequence[str]) -> None:
+    for name in NEEDED:
+        if name not in columns:
+            raise PairityError(
+                f"{path} has no column {name!r}; it has: {', '.join(columns) or 'none'}. Model scores have "
+                f"{listed(NEEDED)}."
+            )
+    for name in columns:
+        if name not in TABLE.names:
+            raise PairityError(
+                f"{path} has a column {name!r}, which model scores do not have: name it as one of "
+                f"{', '.join(TABLE.names)}, or leave it out."
+            )
+        if columns.count(name) > 1:
+            raise PairityError(f"{path} has {columns.count(name)} columns {name!r}: leave one.")
+
+
+def checked(where: str, cells: Mapping[str, Any]) -> Row:
+    tokenizer, measure = (text_in(where, cells, name) for name in ("tokenizer", "measure"))
+    for name, text in (("tokenizer", tokenizer), ("measure", measure)):
+        if not text:
+            raise PairityError(f"{where}, column {name!r} is empty: fill it, or remove the row.")
+    language = text_in(where, cells, "language")
+    if language:
+        check_language(language, f"{where}, column 'language'")
+    value, low, high, random = (number_in(where, cells, name) for name in ("value", "low", "high", "random"))
+    if value is None:
+        raise PairityError(f"{where}, column 'value' is empty: give a number, or remove the row.")
+    if (low is None) != (high is None):
+        missing = "low" if low is None else "high"
+        raise PairityError(f"{where}, column {missing!r} is empty: an interval has two ends, or none.")
+    if low is not None and high is not None and low > high:
+        raise PairityError(f"{where}: 'low' is {low:g}, above 'high', which is {high:g}. Exchange them.")
+    seed = number_in(where, cells, "seed")
+    if seed is not None and seed != int(seed):
+        raise PairityError(f"{where}, column 'seed' is {seed:g}: give a whole number, or nothing.")
+    score = ModelScore(tokenizer, language, measure, text_in(where, cells, "text"), value, low, high, random)
+    return Row(where, score, None if seed is None else int(seed))
+
+
+def text_in(where: str, cells: Mapping[str, Any], name: str) -> str:
+    cell = cells.get(name)
+    if cell is None:
+        return ""
+    if not isinstance(cell, str):
+        raise PairityError(f"{where}, column {name!r} is {cell!r}: give text.")
+    return cell.strip()
+
+
+def number_in(where: str, cells: Mapping[str, Any], name: str) -> float | None:
+    cell = cells.get(name)
+    if cell is None or cell == "":
+        return None
+    try:
+        number = float(cell)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise PairityError(f"{where}, column {name!r} is {cell!r}: give a number, such as 1.25.")
+    return number
