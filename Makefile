@@ -33,7 +33,7 @@ demo: .venv/.core ## Count, train, compare and report on the embedded sample; th
 
 test: .venv/.dev ## Run the Rust and the Python tests
 	cargo test
-	$(BIN)/pytest -n 2 --dist loadfile -m 'not browser and not faults and not spark and not wheel'
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder -m 'not browser and not faults and not spark and not wheel'
 	@echo 'Left out: tests in a real browser (make test-browser), on Apache Spark (make test-spark), of language models'
 	@echo '(make test-lm), the long form of faults (make test-faults), and installing sdist and wheel into empty'
 	@echo 'environments (make test-wheel).'
