@@ -67,8 +67,8 @@ other text, and each claim has a rule that the numbers pass or fail. `make resul
 
 What differs from the paper: the train text (up to {megabytes:,.0f} MB of sentences, documentation and software strings,
 where the paper has web text), FLORES-200 in place of FLORES+, the pre-tokenizer (GPT-4o's, unless said otherwise). So
-levels differ, and directions are compared. What the paper says of perplexity is [a study of its own](lm.md); what it says
-of benchmarks is not tested. {samples}
+levels differ, and directions are compared. What the paper says of perplexity has [a study of its own](lm.md); what it
+says of benchmarks is not tested. {samples}
 
 ## The answers
 
