@@ -35,9 +35,10 @@ from pairity.threads import thread_count
 
 Engine = Callable[
     [Sequence[TextInput], Pretokenization, TextReading, bool, reading.BytesListener | None],
-    Mapping[str, LanguageCounts],
+    tuple[Mapping[str, LanguageCounts], Sequence[str]],
 ]
-"""What counts text elsewhere: (inputs, how it is cut, how it is read, whether words are counted, progress)."""
+"""What counts text elsewhere: (inputs, how it is cut, how it is read, whether words are counted, progress) -> the counts of
+every language, and notes on its text."""
 
 
 def count(
@@ -145,11 +146,12 @@ def count(
         notes += drawn.notes
     counted: Mapping[str, Rows]
     if engine:
-        counted, passed = engine(inputs, cut, how, count_words, progress), Passed({}, {}, {}, ())
+        counted, about_text = engine(inputs, cut, how, count_words, progress)
     else:
         counted, passed = count_texts(
             inputs, cut, how, storage, count_words=count_words, progress=progress, drawn=drawn
         )
+        about_text = passed.notes
     if not part_of:
         check_text(inputs, counted)
     given.refuse_twice(counted)
@@ -175,7 +177,7 @@ def count(
         selection and selection.only(kept),
         part_of,
         left_out=[*found.left_out, *unwanted],
-        notes=[*notes, *passed.notes],
+        notes=[*notes, *about_text],
     )
 
 
