@@ -125,7 +125,7 @@ def count(
     def is_wanted(name: str) -> bool:
         return (wanted is None or name in wanted) and (choice is None or is_chosen(name, choice))
 
-    notes = list(found.notes)
+    notes = [*found.notes, *given.notes]
     if choice is not None and language_column is None:
         notes += chosen(choice, given.order(found.inputs, of_records=[]))[1]
     inputs = [
