@@ -59,10 +59,10 @@ PIECE_ROWS = 1 << 20  # Spark moves nothing of 2 GiB or more
 TASK_BYTES = 256 << 20
 """A task with less would find mostly what others find too, and one with more would lose more with its worker."""
 TOGETHER = 1 / 2
-"""Of what a task gets: files of one language that stay together. Cores take the next task when they are free, so that uneven
+"""Of what a task gets: files of one language that stay together. A core that is free takes the next task, so uneven
 ones cost less than sums do."""
 JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""Java only hands bytes on: with what it does by itself for long-running servers, starting Spark takes twice the processor time."""
+"""Java only hands bytes on. As it is set up for servers that run long, starting Spark takes twice the time."""
 
 NOTES = ""
 """Notes on the text travel as pieces of this language."""
@@ -316,7 +316,9 @@ def start(master: str) -> Iterator[Any]:
         "spark.driver.defaultJavaOptions": JAVA_OPTIONS,
     }
     try:
-        context = SparkContext(conf=SparkConf().setAppName("pairity").setMaster(master).setAll([*settings.items()]))
+        context = SparkContext(
+            conf=SparkConf().setAppName("pairity").setMaster(master).setAll([*settings.items()])
+        )
     except Exception as error:
         raise PairityError(
             f"Spark does not start with master {master!r}: {str(error).strip().splitlines()[-1]}"

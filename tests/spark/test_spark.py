@@ -129,7 +129,9 @@ def test_what_is_skipped_is_told_as_by_one_process(session: Any, tmp_path: Path)
     assert on_spark.notes == alone.notes
     assert len(alone.notes) == 10
     same_file(on_spark, alone, tmp_path)
-    (tmp_path / "mixed.jsonl").write_text('{"lang": "eng_Latn", "text": "to be"}\n{"lang": null, "text": "or"}\n')
+    (tmp_path / "mixed.jsonl").write_text(
+        '{"lang": "eng_Latn", "text": "to be"}\n{"lang": null, "text": "or"}\n'
+    )
     how = {"language_column": "lang", "on_error": "skip"}
     on_spark = pairity.count(tmp_path / "mixed.jsonl", **how, engine=pairity.spark.on(session))
     assert on_spark.notes == pairity.count(tmp_path / "mixed.jsonl", **how).notes != ()

@@ -238,7 +238,7 @@ def test_dev_text_of_a_language_that_is_not_wanted_is_left_out(lines, given):
     tokenizer = train(corpus, dev=corpus, num_merges=50, progress=False, **given)
     assert tokenizer == train({"eng_Latn": dev["eng_Latn"]}, dev={"eng_Latn": dev["eng_Latn"]}, num_merges=50)
     assert any("was not used: deu_Latn" in note for note in tokenizer.record["notes"])
-    with pytest.raises(PairityError, match="dev names 'xxx' .* which train lacks"):
+    with pytest.raises(PairityError, match=r"dev names 'xxx' .* which train lacks"):
         train(corpus, dev={**corpus, "xxx": ["a"]}, num_merges=50, progress=False, **given)
 
 

@@ -63,8 +63,8 @@ def files_only(part: TextInput | CountsInput) -> TextInput:
 def deal(inputs: Sequence[TextInput], hands: int, together: float = 1 / 4) -> list[list[TextInput]]:
     """Whole files, the largest first, each to the hand that has the fewest bytes; the same in whatever order they come.
 
-    Files of one language stay together up to this part of what a hand gets, so that less of what is counted is counted in
-    several hands and has to be added up. Every hand has all languages, some of them without a file.
+    Files of one language stay together up to this part of what a hand gets, so that fewer words are found by several
+    hands and have to be added up. Every hand has all languages, some of them without a file.
     """
     most = together * sum(size_of(part.files) for part in inputs) / hands
     # By number: files of records have no language of their own.

@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 from pairity import _core
 from pairity.counts.checkpoint import Checkpoint
-from pairity.counts.runs import MergedRuns, Runs, chunk_of
-from pairity.counts.values import LanguageCounts, Rows, TextSize, language_counts
+from pairity.counts.runs import MergedRuns, Runs
+from pairity.counts.values import LanguageCounts, Rows, TextSize, chunk_of, language_counts
 from pairity.errors import PairityError, PairityWarning
 from pairity.text.blocks import Block, broken_text
 from pairity.text.cleaning import Passed
