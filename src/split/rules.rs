@@ -29,13 +29,6 @@ pub struct Rules {
     pub whole_at_end: bool,
 }
 
-impl Rules {
-    /// Whether a space and letters `[a-z]` are a word, where neither a letter nor an apostrophe nor other than ASCII follows.
-    pub const fn has_plain_words(&self) -> bool {
-        !matches!(self.prefix, Prefix::None) && !matches!(self.word, WordRule::Without(_))
-    }
-}
-
 #[derive(Debug, PartialEq)]
 pub enum Contractions {
     None,

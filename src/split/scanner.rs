@@ -70,11 +70,6 @@ impl Rules {
     /// Where the pre-token that starts at `start` ends. The alternatives of the pattern are tried in its order.
     #[inline(always)]
     fn end(&self, scanner: &Scanner, start: usize) -> usize {
-        if self.has_plain_words()
-            && let Some(end) = scanner.after_plain_word(start)
-        {
-            return end;
-        }
         let (first, length) = scanner.classes.at(scanner.text, start);
         let second_start = start + length;
         let second = scanner.flags(second_start);
@@ -138,16 +133,6 @@ impl Rules {
     }
 }
 
-/// The top bit of each byte: 1 where the byte is not in `[a-z]`.
-#[inline(always)]
-fn not_lowercase(eight: u64) -> u64 {
-    const ONES: u64 = u64::MAX / 0xFF;
-    let low_bits = eight & (0x7F * ONES);
-    let from_a = low_bits + (0x80 - u64::from(b'a')) * ONES;
-    let after_z = low_bits + (0x7F - u64::from(b'z')) * ONES;
-    !(from_a & !after_z & !eight) & (0x80 * ONES)
-}
-
 pub struct Scanner<'t> {
     pub text: &'t [u8],
     pub classes: &'static Classes,
@@ -194,8 +179,14 @@ impl Scanner<'_> {
     /// Where the run of `[a-z]` from `at` on ends.
     #[inline(always)]
     pub fn after_lowercase(&self, mut at: usize) -> usize {
+        const ONES: u64 = u64::MAX / 0xFF;
         while let Some(eight) = self.text.get(at..).and_then(<[u8]>::first_chunk) {
-            let others = not_lowercase(u64::from_le_bytes(*eight));
+            let eight = u64::from_le_bytes(*eight);
+            let low_bits = eight & (0x7F * ONES);
+            let from_a = low_bits + (0x80 - u64::from(b'a')) * ONES;
+            let after_z = low_bits + (0x7F - u64::from(b'z')) * ONES;
+            // The top bit of each byte: 1 where the byte is not a lower-case letter.
+            let others = !(from_a & !after_z & !eight) & (0x80 * ONES);
             if others != 0 {
                 return at + others.trailing_zeros() as usize / 8;
             }
@@ -205,19 +196,6 @@ impl Scanner<'_> {
             at += 1;
         }
         at
-    }
-
-    /// Where a word ends that is a space and up to 14 of `[a-z]`, if ASCII follows that no word goes on with: most words of
-    /// English. The processor guesses once, that it is one, and not where it ends.
-    #[inline(always)]
-    fn after_plain_word(&self, start: usize) -> Option<usize> {
-        let bytes = self.text.get(start..)?.first_chunk::<16>()?;
-        let (eights, _) = bytes.as_chunks();
-        let [low, high] = [0, 1].map(|half| u128::from(not_lowercase(u64::from_le_bytes(eights[half]))));
-        let length = ((low | high << 64) & !0xFF).trailing_zeros() as usize / 8;
-        let next = *bytes.get(length)?;
-        let ends = (next < 0x80) & !next.is_ascii_uppercase() & (next != b'\'');
-        ((bytes[0] == b' ') & (length > 1) & ends).then_some(start + length)
     }
 
     #[inline(always)]
