@@ -25,6 +25,7 @@ __all__ = [
     "places_of_texts",
     "pretokenize",
     "script_of",
+    "sum_counts",
     "texts_of_lines",
     "train",
 ]
@@ -95,6 +96,10 @@ class RunMerge:
     def next(self, rows: int, bytes: int) -> tuple[tuple[bytes, bytes, bytes], int]:
         """About so many words, or words with so many bytes, as columns (empty ones at the end); and how many rows of
         runs are read by now. OverflowError where counts add up to more than 2**63 - 1."""
+
+def sum_counts(lists: Sequence[tuple[Buffer, Buffer, Buffer]]) -> tuple[bytes, bytes, bytes]:
+    """Sorted columns, each word once in each (end to end, int64 offsets, uint64 counts), as one, equal words summed.
+    OverflowError where a count is beyond 2**64 - 1."""
 
 def places_of_texts(
     key: bytes, data: Buffer, offsets: Buffer, *, words: bool = False

@@ -3,8 +3,9 @@
     counts = pairity.spark.count(df, language_column="lang")             # texts that Spark has
     counts = pairity.count("corpus/", engine=pairity.spark.on(session))  # files that all workers see
 
-A task counts its part of the text with pairity's own counter, in one table for all of it; other tasks add up what was
-found, a language each. The result is the `Counts` that one process would make.
+A task counts its part of the text with pairity's own counter, in one table for all of it. A language whose files all go
+to one task is done then; of the others, further tasks add up what was found, a language each. The result is the
+`Counts` that one process would make.
 
 Spark moves whole tables, as bytes, and never sees a pre-token: `groupBy("language", "pretoken").sum("count")` gives the
 same, but spends several times as long as the counting itself on turning tables into rows and back.
@@ -57,7 +58,14 @@ LOST = "Python worker exited unexpectedly|ExecutorLostFailure|Connection reset|E
 PIECE_ROWS = 1 << 20  # Spark moves nothing of 2 GiB or more
 TASK_BYTES = 256 << 20
 """A task with less would find mostly what others find too, and one with more would lose more with its worker."""
+TOGETHER = 1 / 2
+"""Of what a task gets: files of one language that stay together. A core that is free takes the next task, so uneven
+ones cost less than sums do."""
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Java only hands bytes on. As it is set up for servers that run long, starting Spark takes twice the time."""
 
+NOTES = ""
+"""Notes on the text travel as pieces of this language."""
 SIZES = tuple(field.name for field in fields(TextSize))
 
 
@@ -94,7 +102,7 @@ def count(
     with warnings.catch_warnings():  # about pandas, which Spark wants to be there and does not use for this
         warnings.simplefilter("ignore")
         pieces = texts.mapInArrow(task, "language string, counts binary").rdd.map(tuple)
-    languages = add_up(pieces)
+    languages, _ = collect(added_up(pieces))
     if not languages:
         raise PairityError("the DataFrame has no rows: there is nothing to count.")
     for name, counts in languages.items():
@@ -104,7 +112,10 @@ def count(
 
 
 def on(session: Any) -> Engine:
-    """An engine for `pairity.count`: text is read on the workers of this SparkSession, which all see the files."""
+    """An engine for `pairity.count`: text is read on the workers of this SparkSession, which all see the files.
+
+    A SparkContext will do as well.
+    """
 
     def count_on_spark(
         inputs: Sequence[TextInput],
@@ -112,19 +123,40 @@ def on(session: Any) -> Engine:
         how: TextReading,
         count_words: bool,
         progress: BytesListener | None,
-    ) -> Mapping[str, LanguageCounts]:
+    ) -> tuple[Mapping[str, LanguageCounts], Sequence[str]]:
+        context = getattr(session, "sparkContext", session)
         found = [absolute(files_only(part)) for part in inputs]
         sizes = [file.size for part in found for file in part.files]
         without_files = [replace(part, files=()) for part in found]
-        nothing = counted(without_files, cut, how, count_words)
+        nothing = dict(counted(without_files, cut, how, count_words)[0])
         if not sizes:
-            return nothing
-        wanted = max(4 * session.sparkContext.defaultParallelism, sum(sizes) // TASK_BYTES)
-        shares = deal(found, min(wanted, len(sizes)))
+            return nothing, ()
+        wanted = max(4 * context.defaultParallelism, sum(sizes) // TASK_BYTES)
+        hands = deal(found, min(wanted, len(sizes)), TOGETHER)
         task = partial(count_share, cut=cut, how=how, count_words=count_words)
-        return nothing | add_up(session.sparkContext.parallelize(shares, len(shares)).flatMap(task))
+        whole, shared = (context.parallelize(some, len(some) or 1).flatMap(task) for some in in_two(hands))
+        languages, notes = collect(whole.union(added_up(shared)))
+        return nothing | languages, notes
 
     return count_on_spark
+
+
+def in_two(hands: Sequence[Sequence[TextInput]]) -> Iterator[list[list[TextInput]]]:
+    """Of every hand the languages that it has all files of, then of every hand the others, which have to be added up.
+
+    Where records name the languages, any hand may find any of them.
+    """
+    holders = [sum(bool(part.files) for part in parts) for parts in zip(*hands, strict=True)]
+    for alone in (True, False):
+        halves = (
+            [
+                part
+                for part, number in zip(hand, holders, strict=True)
+                if part.files and (number == 1 and part.language != "") == alone
+            ]
+            for hand in hands
+        )
+        yield [half for half in halves if half]
 
 
 def check_threads(threads: int | None) -> None:
@@ -151,15 +183,17 @@ def absolute(part: TextInput) -> TextInput:
 def count_share(
     share: Sequence[TextInput], cut: Pretokenization, how: TextReading, count_words: bool
 ) -> Iterator[tuple[str, bytes]]:
-    return in_pieces(counted([part for part in share if part.files], cut, how, count_words))
+    languages, notes = counted(share, cut, how, count_words)
+    yield from in_pieces(languages)
+    yield from ((NOTES, note.encode()) for note in notes)
 
 
 def counted(
     inputs: Sequence[TextInput], cut: Pretokenization, how: TextReading, count_words: bool
-) -> dict[str, LanguageCounts]:
+) -> tuple[dict[str, LanguageCounts], Sequence[str]]:
     """By one thread, in memory."""
-    made, _ = count_texts(inputs, cut, how, Storage(threads=1), count_words=count_words)
-    return {language: in_memory(rows) for language, rows in made.items()}
+    made, passed = count_texts(inputs, cut, how, Storage(threads=1), count_words=count_words)
+    return {language: in_memory(rows) for language, rows in made.items()}, passed.notes
 
 
 def count_rows(batches: Iterable[Any], cut: Pretokenization, errors: str, count_words: bool) -> Iterator[Any]:
@@ -178,6 +212,8 @@ def count_rows(batches: Iterable[Any], cut: Pretokenization, errors: str, count_
 
 def add_pieces(pieces: tuple[str, Iterable[bytes]]) -> Iterator[tuple[str, bytes]]:
     language, found = pieces
+    if language == NOTES:
+        return ((NOTES, note) for note in found)
     return in_pieces({language: sum_language(language, [from_bytes(piece) for piece in found])})
 
 
@@ -192,9 +228,9 @@ def in_pieces(languages: Mapping[str, LanguageCounts]) -> Iterator[tuple[str, by
 
 
 def to_bytes(pretokens: Any, counts: Array, sizes: Mapping[str, int | None]) -> bytes:
-    table = pa.table(
-        {"pretoken": pretokens, "count": pa.array(counts)}, metadata={"sizes": json.dumps(sizes)}
-    )
+    # Not pa.array, which imports pandas where it is installed: half a second for every worker.
+    numbers = pa.Array.from_buffers(pa.uint64(), len(counts), [None, pa.py_buffer(counts)])
+    table = pa.table({"pretoken": pretokens, "count": numbers}, metadata={"sizes": json.dumps(sizes)})
     stream = pa.BufferOutputStream()
     with pa.ipc.new_stream(stream, table.schema) as writer:
         writer.write_table(table)
@@ -213,19 +249,29 @@ def from_bytes(data: bytes) -> LanguageCounts:
 # What the driver does
 
 
-def add_up(pieces: Any) -> dict[str, LanguageCounts]:
-    """An RDD of (language, counts as bytes) as the counts of every language, by name."""
+def added_up(pieces: Any) -> Any:
+    """An RDD of (language, counts as bytes) with the counts of every language summed."""
+    return pieces.groupByKey().flatMap(add_pieces)
+
+
+def collect(pieces: Any) -> tuple[dict[str, LanguageCounts], list[str]]:
+    """An RDD of (language, counts as bytes), with a language in one partition, as counts by name; and the notes."""
     from pyspark import StorageLevel
 
     found: dict[str, list[LanguageCounts]] = {}
+    notes: list[str] = []
     with plain_errors():
         # Asking for their number makes all pieces, in many tasks; the iterator alone would make one after the other.
-        summed = pieces.groupByKey().flatMap(add_pieces).persist(StorageLevel.DISK_ONLY)
-        summed.count()
-        for language, piece in summed.toLocalIterator():
-            found.setdefault(language, []).append(from_bytes(piece))
-        summed.unpersist()
-    return {language: sum_language(language, parts) for language, parts in sorted(found.items())}
+        made = pieces.persist(StorageLevel.DISK_ONLY)
+        made.count()
+        for language, piece in made.toLocalIterator():
+            if language == NOTES:
+                notes.append(piece.decode())
+            else:
+                found.setdefault(language, []).append(from_bytes(piece))
+        made.unpersist()
+    summed = {language: sum_language(language, parts) for language, parts in sorted(found.items())}
+    return summed, sorted(notes)
 
 
 def load_functions() -> Any:
@@ -256,25 +302,31 @@ def plain_errors() -> Iterator[None]:
 
 @contextmanager
 def start(master: str) -> Iterator[Any]:
-    """A SparkSession of our own, on a master such as local[2,4] or spark://host:7077."""
+    """A SparkContext of our own, on a master such as local[2,4] or spark://host:7077."""
     load_extra("pyspark", "counting on Spark")
-    from pyspark.sql import SparkSession
+    from pyspark import SparkConf, SparkContext
 
     check_java()
     check_master(master)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    # What goes wrong is said in a sentence, and progress is shown on Spark's own page.
-    settings = {"spark.log.level": "OFF", "spark.ui.showConsoleProgress": "false"}
+    settings = {
+        # What goes wrong is said in a sentence, and progress is shown on Spark's own page.
+        "spark.log.level": "OFF",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.defaultJavaOptions": JAVA_OPTIONS,
+    }
     try:
-        session = SparkSession.builder.appName("pairity").config(map=settings).master(master).getOrCreate()
+        context = SparkContext(
+            conf=SparkConf().setAppName("pairity").setMaster(master).setAll([*settings.items()])
+        )
     except Exception as error:
         raise PairityError(
             f"Spark does not start with master {master!r}: {str(error).strip().splitlines()[-1]}"
         ) from error
     try:
-        yield session
+        yield context
     finally:
-        session.stop()
+        context.stop()
 
 
 def check_java() -> None:

@@ -5,6 +5,7 @@
 
 pub mod runs;
 mod slots;
+pub mod sum;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -24,6 +24,32 @@ fn pairs(expected: &[(&str, u64)]) -> Vec<(String, u64)> {
     expected.iter().map(|(pretoken, count)| ((*pretoken).to_owned(), *count)).collect()
 }
 
+proptest! {
+    #[test]
+    fn the_sum_of_sorted_counts_is_that_of_their_words(
+        lists in prop::collection::vec(prop::collection::btree_map("[a\0é]{0,9}", 1u64..9, 0..20), 0..5)
+    ) {
+        let mut expected: BTreeMap<Vec<u8>, u64> = BTreeMap::new();
+        let mut given = Vec::new();
+        for list in &lists {
+            for (word, count) in list {
+                *expected.entry(word.as_bytes().to_vec()).or_default() += count;
+            }
+            given.push(WordCounts { words: list.keys().collect(), counts: list.values().copied().collect() });
+        }
+        let given: Vec<_> = given.iter().map(WordCounts::counted).collect();
+        let summed = sum::sum(&given, &mut CheckIn::never()).unwrap();
+        prop_assert_eq!(listed(&summed), expected.into_iter().collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn a_sum_beyond_all_numbers_is_an_error() {
+    let words = WordCounts { words: ["a"].into_iter().collect(), counts: vec![u64::MAX] };
+    let twice = [words.counted(), words.counted()];
+    assert!(matches!(sum::sum(&twice, &mut CheckIn::never()), Err(Error::Overflow)));
+}
+
 #[test]
 fn lines_are_texts_without_their_ends() {
     let mut counter = counter(Some(GPT4O));

@@ -2,7 +2,7 @@
 
 use super::{little_endian, long_call_apart, long_call_in_steps};
 use crate::check_in::CheckIn;
-use crate::counts::{self, Counted, Totals, WordCounts, runs};
+use crate::counts::{self, Counted, Totals, WordCounts, runs, sum};
 use crate::error::Result;
 use crate::split::{Pretokenizer, cover};
 use crate::strings::Strings;
@@ -19,6 +19,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Counter>()?;
     module.add_class::<RunWriter>()?;
     module.add_class::<RunMerge>()?;
+    module.add_function(wrap_pyfunction!(sum_counts, module)?)?;
     module.add_function(wrap_pyfunction!(pretokenize, module)?)?;
     module.add_function(wrap_pyfunction!(first_unmatched, module)?)
 }
@@ -219,6 +220,23 @@ impl RunMerge {
         let next = long_call_in_steps(py, |check_in| Ok(as_bytes(merge.next(rows, bytes, check_in)?)))?;
         Ok((columns(py, next), self.0.insert(merge).rows()))
     }
+}
+
+/// Pre-tokens, their offsets and counts, as any buffers.
+type GivenColumns<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
+
+#[pyfunction]
+fn sum_counts<'py>(py: Python<'py>, lists: Vec<GivenColumns<'py>>) -> PyResult<Columns<'py>> {
+    let given = lists.iter().map(|(data, offsets, counts)| {
+        Ok((texts_in(data, offsets)?, numbers(counts, "counts", u64::from_le_bytes)?))
+    });
+    let given: Vec<_> = given.collect::<PyResult<_>>()?;
+    let lists = given
+        .iter()
+        .map(|((data, offsets), counts)| Ok(Counted::new(Strings::new(bytes_of(data)?, offsets)?, counts)?));
+    let lists: Vec<_> = lists.collect::<PyResult<_>>()?;
+    let summed = long_call_in_steps(py, |check_in| Ok(as_bytes(sum::sum(&lists, check_in)?)))?;
+    Ok(columns(py, summed))
 }
 
 #[pyfunction]

@@ -185,6 +185,23 @@ proptest! {
 }
 
 #[test]
+fn scanners_agree_on_every_word_of_english() {
+    // A word and what follows it, with enough text behind it to be read sixteen bytes at a time.
+    for length in 0..18 {
+        for before in ["", " ", "  ", "\n", "'", "A", "é"] {
+            for next in [
+                "", " ", ".", "'s", "'x", "A", "a'", "1", "é", "\u{301}", "ſ", "\r\n", "\0", "{", "`",
+                "\u{7F}",
+            ] {
+                let word = [before, &"z".repeat(length), next].concat();
+                assert_scanners_agree_with_regex(&word);
+                assert_scanners_agree_with_regex(&[&word, " and sixteen more bytes"].concat());
+            }
+        }
+    }
+}
+
+#[test]
 fn scanners_agree_on_every_short_text() {
     let pieces = [" ", "\n", "\r", "\t", "a", "A", "'", "s", "ſ", "/", "!", "\u{301}", "ก", "ǅ", "1"];
     for first in pieces {

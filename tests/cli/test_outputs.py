@@ -8,6 +8,7 @@ import pytest
 
 from filesystems import as_ordinary_user, small_disk, without_right_to_write
 from pairity import Counts, PairityError, Scores, Tokenizer, sample
+from pairity.cli.outputs import resumable
 from pairity.cli.program import main
 from program import PROGRAM, pairity
 
@@ -304,3 +305,20 @@ def test_report_names_a_tokenizer_as_eval_does(trained, tmp_path):
     wrong = pairity("report", scores, "--tokenizer", f"other={trained}", "-o", tmp_path / "other.html")
     assert wrong.returncode == 1
     assert "these scores have no tokenizer 'other'" in wrong.stderr
+
+
+def test_a_checkpoint_without_a_journal_is_nothing_to_go_on_from(tmp_path):
+    """What a count leaves that was killed before its first checkpoint."""
+    (tmp_path / "t.checkpoint.parquet.counting").mkdir()
+    (tmp_path / "t.checkpoint.parquet.counting" / "000000.run").write_bytes(b"")
+    done = pairity(*TRAIN, "-o", tmp_path / "t")
+    assert done.returncode == 0, done.stderr
+    assert "--resume continues" not in done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"t"}
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_an_interruption_says_how_to_go_on_only_where_something_is_kept(kept):
+    with pytest.raises(KeyboardInterrupt) as stop, resumable(lambda: kept):
+        raise KeyboardInterrupt
+    assert getattr(stop.value, "__notes__", []) == (["--resume continues"] if kept else [])

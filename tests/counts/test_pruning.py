@@ -9,7 +9,8 @@ import pytest
 
 from pairity import Classical, train
 from pairity.counts.counting import count
-from pairity.counts.counts import Counts
+from pairity.counts.counts import Counts, merge
+from pairity.counts.merging import merge_files
 from pairity.counts.pruning import pruning_notes
 from pairity.counts.values import Pruned
 from pairity.errors import PairityError
@@ -60,6 +61,25 @@ def test_it_is_recorded_in_the_file_and_in_the_tokenizer(tmp_path: Path) -> None
         assert tokenizer.record.get("min_count") == options.get("min_count")
     plain = train(TEXT, method=Classical(), num_merges=2, progress=False)
     assert "pruned" not in plain.record["languages"]["eng_Latn"]["train"]
+
+
+def test_a_sum_of_pruned_counts_says_so(tmp_path: Path) -> None:
+    """However it is made; a single part has lost nothing by it."""
+    pruned = count({"eng_Latn": TEXT["eng_Latn"]}, min_count=2)
+    paths = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    for path, counts in zip(paths, (pruned, count({"eng_Latn": ["be"], "deu_Latn": ["sein"]})), strict=True):
+        counts.save(path)
+    sums = (
+        Counts.load(paths),
+        merge([Counts.load(path) for path in paths]),
+        count(paths),
+        count(paths, memory="60MB", threads=1),
+        merge_files(paths, tmp_path),
+    )
+    for summed in sums:
+        [note] = summed.notes
+        assert note.startswith("counts of eng_Latn were pruned before they were merged, so words")
+    assert Counts.load(paths[0]).notes == ()
 
 
 def test_a_language_that_would_be_empty_is_refused() -> None:

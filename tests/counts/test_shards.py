@@ -70,6 +70,13 @@ def test_a_small_language_stays_together() -> None:
     assert dealt_sizes(deal([large, small], 2)) == [[40, 1, 5, 3], [40]]
 
 
+def test_files_of_a_large_language_stay_together_in_stacks() -> None:
+    many = TextInput("eng_Latn", "here", named=True, files=files(*[1] * 8))
+    assert [sum(bool(part.files) for part in hand) for hand in deal([many], 2, together=1)] == [1, 1]
+    paths = [[int(file.path.stem) for file in hand[0].files] for hand in deal([many], 2, together=1 / 2)]
+    assert paths == [[0, 1, 4, 5], [2, 3, 6, 7]]
+
+
 def test_the_deal_is_the_same_whatever_the_order_of_listing() -> None:
     listed = [TextInput(name, name, named=True, files=files(7, 7, 1, 0, 30, 7)) for name in "abc"]
     expected = places(deal(listed, 4))

@@ -20,11 +20,11 @@ def commands(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Writing]:
 
 
 @pytest.fixture(scope="session")
-def tally() -> Iterator[dict[str, Counter[str]]]:
-    """Fault -> outcome -> how often. The long form writes them down where FAULTS_RECORD says."""
+def tally(request: pytest.FixtureRequest) -> Iterator[dict[str, Counter[str]]]:
+    """Fault -> outcome -> how often. The long form writes them down where FAULTS_RECORD says, if no test failed."""
     counted: dict[str, Counter[str]] = {}
     yield counted
-    if path := os.environ.get("FAULTS_RECORD"):
+    if (path := os.environ.get("FAULTS_RECORD")) and not request.session.testsfailed:
         Path(path).write_text(
             json.dumps(record(counted), indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
         )

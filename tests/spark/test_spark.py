@@ -15,6 +15,7 @@ import pairity
 import pairity.spark
 from pairity import sample
 from pairity.errors import PairityError
+from pairity.text.inputs import TextFile, TextInput
 from program import PROGRAM
 from program import pairity as run
 from spark_here import needs_spark
@@ -29,8 +30,10 @@ LINES = sample.read("dev")
 
 @pytest.fixture(scope="module")
 def session() -> Iterator[Any]:
-    with pairity.spark.start("local[2,4]") as session:
-        yield session
+    from pyspark.sql import SparkSession
+
+    with pairity.spark.start("local[2,4]") as context:
+        yield SparkSession(context)
 
 
 def same_file(counts: pairity.Counts, expected: pairity.Counts, folder: Path) -> None:
@@ -114,6 +117,27 @@ def test_a_mistake_in_a_file_is_one_sentence(session: Any, tmp_path: Path) -> No
 
 
 @needs_spark
+def test_what_is_skipped_is_told_as_by_one_process(session: Any, tmp_path: Path) -> None:
+    """Of a language that one task counts, of one that several do, and of records that name no language."""
+    corpus = tmp_path / "corpus"
+    for name, number in (("eng_Latn", 9), ("deu_Latn", 1)):
+        (corpus / name).mkdir(parents=True)
+        for part in range(number):
+            (corpus / name / f"{part}.txt").write_bytes(b"to be\nor n\xff\n" * (part + 1))
+    on_spark = pairity.count(corpus, on_error="skip", engine=pairity.spark.on(session))
+    alone = pairity.count(corpus, on_error="skip")
+    assert on_spark.notes == alone.notes
+    assert len(alone.notes) == 10
+    same_file(on_spark, alone, tmp_path)
+    (tmp_path / "mixed.jsonl").write_text(
+        '{"lang": "eng_Latn", "text": "to be"}\n{"lang": null, "text": "or"}\n'
+    )
+    how = {"language_column": "lang", "on_error": "skip"}
+    on_spark = pairity.count(tmp_path / "mixed.jsonl", **how, engine=pairity.spark.on(session))
+    assert on_spark.notes == pairity.count(tmp_path / "mixed.jsonl", **how).notes != ()
+
+
+@needs_spark
 def test_what_is_no_file_is_refused(session: Any) -> None:
     with pytest.raises(PairityError, match="is no file"):
         pairity.count({"eng_Latn": ["to be"]}, engine=pairity.spark.on(session))
@@ -122,6 +146,20 @@ def test_what_is_no_file_is_refused(session: Any) -> None:
 
 
 # Pieces
+
+
+def test_only_languages_in_several_hands_have_to_be_added_up() -> None:
+    def part(language: str, *names: str) -> TextInput:
+        files = tuple(TextFile(Path(name), "txt", None, 1) for name in names)
+        return TextInput(language, "here", named=True, files=files)
+
+    hands = [
+        [part("eng_Latn", "a"), part("deu_Latn", "b", "c"), part("", "d")],
+        [part("eng_Latn", "e"), part("deu_Latn"), part("")],
+    ]
+    whole, shared = pairity.spark.in_two(hands)
+    assert [[one.language for one in share] for share in whole] == [["deu_Latn"]]
+    assert [[one.language for one in share] for share in shared] == [["eng_Latn", ""], ["eng_Latn"]]
 
 
 def test_counts_come_back_from_pieces(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,6 +41,7 @@ BROKEN = [
     ("a.csv", b'id,text\n1,good\n2,b,c\n3,"last"\n4\n', ["good", "last"], "2 rows", "row 2: 3 columns where"),
     ("a.tsv", b"text\tid\ngood\t1\n\xff\t2\nlast\t3\n", ["good", "last"], "1 row was", "row 2: not UTF-8"),
     ("a.words.tsv", b"good\t2\nbad\nworse\t-1\n", None, "2 lines", "line 2: not a word, a tab and how often"),
+    ("a.words.tsv", b"good\t2\n\nb\xffd\t3\nlast\t1\n", None, "1 line was", "line 3: not UTF-8. Convert"),
 ]
 
 
@@ -72,6 +73,23 @@ def test_what_is_broken_is_skipped_and_reported(
         kept = count({"eng_Latn": good})["eng_Latn"]
         assert (counts["eng_Latn"].lines, counts["eng_Latn"].digest()) == (kept.lines, kept.digest())
         assert read_texts({"eng_Latn": path}, on_error="skip") == {"eng_Latn": good}
+
+
+@pytest.mark.parametrize("how", [{}, {"dedup": "lines"}])
+def test_the_last_part_of_a_long_line_may_be_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: dict[str, Any]
+) -> None:
+    """What came before it in the line is counted by then."""
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 64)
+    monkeypatch.setattr(blocks, "LINE_BYTES", 16)
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"good\n" + b"to be " * 40 + b"\xff\nlast\n")
+    with pytest.raises(PairityError, match=r"a.txt, line 2: not UTF-8\. "):
+        counted({"eng_Latn": path}, max_line=100)
+    made, passed = counted({"eng_Latn": path}, max_line=100, on_error="skip", **how)
+    assert passed.notes[0].startswith(f"{path}: 1 line was skipped, the first: {path}, line 2: not UTF-8. ")
+    assert (made["eng_Latn"].skipped, made["eng_Latn"].lines) == (1, 2)
+    assert {b"good", b" be", b"last"} <= set(made["eng_Latn"].pretokens.to_pylist())
 
 
 def test_null_rows_and_items(tmp_path: Path) -> None:

@@ -231,6 +231,17 @@ def test_a_language_that_is_named_can_be_skipped(lines):
         assert list(skipped.record["languages"]) == ["eng_Latn"]
 
 
+@pytest.mark.parametrize("given", [{"skip": ["deu_Latn"]}, {"choose": ["eng_Latn"]}])
+def test_dev_text_of_a_language_that_is_not_wanted_is_left_out(lines, given):
+    dev, _ = lines
+    corpus = {language: dev[language] for language in ("eng_Latn", "deu_Latn")}
+    tokenizer = train(corpus, dev=corpus, num_merges=50, progress=False, **given)
+    assert tokenizer == train({"eng_Latn": dev["eng_Latn"]}, dev={"eng_Latn": dev["eng_Latn"]}, num_merges=50)
+    assert any("was not used: deu_Latn" in note for note in tokenizer.record["notes"])
+    with pytest.raises(PairityError, match=r"dev names 'xxx' .* which train lacks"):
+        train(corpus, dev={**corpus, "xxx": ["a"]}, num_merges=50, progress=False, **given)
+
+
 def test_dev_counts_and_dev_text_give_the_same(lines, tmp_path):
     dev, test = lines
     count(test, split="dev").save(tmp_path / "dev.parquet")

@@ -130,7 +130,7 @@ def count_command(
         Progress() as show,
     ):
         note_resuming(checkpoint, there=kept, resume=resume)
-        with resumable(checkpoint):
+        with resumable(lambda: exists(checkpoint)):
             show.stage("counting", unit="B")
             counts = count(
                 found,

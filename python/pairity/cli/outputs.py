@@ -31,12 +31,12 @@ def note_resuming(checkpoint: Path, *, there: bool, resume: bool) -> None:
 
 
 @contextmanager
-def resumable(checkpoint: Path) -> Iterator[None]:
+def resumable(kept: Callable[[], bool]) -> Iterator[None]:
     """An interruption says how to go on, where something was kept to go on from."""
     try:
         yield
     except KeyboardInterrupt as stop:
-        if checkpoint.exists():
+        if kept():
             stop.add_note("--resume continues")
         raise
 

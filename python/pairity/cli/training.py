@@ -14,7 +14,7 @@ from pairity.cli.drawing import drawing
 from pairity.cli.options import command, config, cutting, force, memory, min_count, output, roles, several
 from pairity.cli.outputs import note_resuming, output_folder, resumable
 from pairity.cli.printing import print_notes, print_training, print_written
-from pairity.counts.checkpoint import remove
+from pairity.counts.checkpoint import exists, remove
 from pairity.errors import PairityError
 from pairity.files.places import inside_or_beside
 from pairity.formats.folder import OF_THE_FOLDER, SETTINGS
@@ -252,9 +252,12 @@ def train_command(
     with output_folder(output, OF_THE_FOLDER, what="a tokenizer", force=force):
         checkpoint = inside_or_beside(output, CHECKPOINT)
         counting = counting_checkpoint(checkpoint)
-        kept = [path for path in (checkpoint, counting) if path.exists()]
-        note_resuming(kept[0] if kept else checkpoint, there=bool(kept), resume=resume)
-        with resumable(checkpoint), resumable(counting):
+
+        def kept() -> Path | None:
+            return checkpoint if checkpoint.exists() else counting if exists(counting) else None
+
+        note_resuming(kept() or checkpoint, there=kept() is not None, resume=resume)
+        with resumable(lambda: kept() is not None):
             tokenizer = train(
                 list(train_sources),
                 dev=list(dev_sources) or None,

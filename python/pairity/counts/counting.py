@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any, Literal, Unpack
 
 import pyarrow as pa
 
@@ -27,7 +28,7 @@ from pairity.text.columns import check_errors, text_buffers
 from pairity.text.drawing import Drawn, Selection
 from pairity.text.inputs import CountsInput, Resolved, TextInput
 from pairity.text.mistakes import check_language
-from pairity.text.options import TextReading
+from pairity.text.options import GivenReading, TextReading
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
 from pairity.text.sampling import Draw
 from pairity.text.sources import resolve
@@ -35,9 +36,10 @@ from pairity.threads import thread_count
 
 Engine = Callable[
     [Sequence[TextInput], Pretokenization, TextReading, bool, reading.BytesListener | None],
-    Mapping[str, LanguageCounts],
+    tuple[Mapping[str, LanguageCounts], Sequence[str]],
 ]
-"""What counts text elsewhere: (inputs, how it is cut, how it is read, whether words are counted, progress)."""
+"""What counts text elsewhere: (inputs, how it is cut, how it is read, whether words are counted, progress) -> the
+counts of every language, and notes on its text."""
 
 
 def count(
@@ -47,15 +49,10 @@ def count(
     digits: bool = False,
     normalize: Literal["nfc"] | None = None,
     split: Split = "train",
-    text_column: str | Mapping[str, str] = "text",
-    errors: Literal["strict", "replace"] = "strict",
     threads: int | None = None,
     count_words: bool = False,
     languages: Iterable[str] | None = None,
     progress: reading.BytesListener | None = None,
-    language_column: str | None = None,
-    on_error: Literal["stop", "skip"] = "stop",
-    dedup: Literal["lines"] | None = None,
     choose: Iterable[str] | None = None,
     draw: Draw | None = None,
     memory: str | int | None = None,
@@ -64,12 +61,14 @@ def count(
     resume: bool = False,
     shard: tuple[int, int] | None = None,
     engine: Engine | None = None,
+    **how_read: Unpack[GivenReading],
 ) -> Counts:
     """Count the pre-tokens of every language in `sources` (what a SOURCE may be: see `pairity.text.sources`).
 
-    Counts made before may stand among the sources; several of them are summed. `errors="replace"` reads
-    bytes that are not UTF-8 as U+FFFD and counts them in `replaced`. With `languages` only these are counted:
-    others found in a folder end up in `left_out`, others named one by one are an error.
+    Counts made before may stand among the sources; several of them are summed. With `languages` only these are
+    counted: others found in a folder end up in `left_out`, others named one by one are an error.
+    `how_read` says how text is read: `text_column`, `language_column`, `errors`, `on_error` and `dedup`.
+    `errors="replace"` reads bytes that are not UTF-8 as U+FFFD and counts them in `replaced`.
     `text_column` is the column of all records, or {language: its column}. With `language_column` a SOURCE without a
     language holds records of several, and this column names that of each: a file, a folder, records, a data set.
     `on_error="skip"` passes over broken lines and records, `dedup="lines"` over texts that their language has already;
@@ -89,15 +88,10 @@ def count(
     check_min_count(min_count, split)
     draw = None if draw is None or draw.takes_all else draw
     cut = Pretokenization.of(pretokenizer, digits, normalize)
-    how = TextReading(
-        text_column=text_column,
-        errors=errors,
-        language_column=language_column,
-        on_error=on_error,
-        dedup=dedup,
-        dedup_memory=None if memory is None or dedup is None else bytes_of(memory) // 4,
-        cut=None if draw else cut,  # parts of a long line could not be drawn as one
-    )
+    how = TextReading(**how_read, cut=None if draw else cut)  # parts of a long line could not be drawn as one
+    dedup, language_column = how.dedup, how.language_column
+    if memory is not None and dedup is not None:
+        how = replace(how, dedup_memory=bytes_of(memory) // 4)
     wanted = None if languages is None else list(languages)
     choice = None if choose is None else list(choose)
     found = resolve(sources, wanted, language_column=language_column)
@@ -124,7 +118,7 @@ def count(
     def is_wanted(name: str) -> bool:
         return (wanted is None or name in wanted) and (choice is None or is_chosen(name, choice))
 
-    notes = list(found.notes)
+    notes = [*found.notes, *given.notes]
     if choice is not None and language_column is None:
         notes += chosen(choice, given.order(found.inputs, of_records=[]))[1]
     inputs = [
@@ -145,11 +139,12 @@ def count(
         notes += drawn.notes
     counted: Mapping[str, Rows]
     if engine:
-        counted, passed = engine(inputs, cut, how, count_words, progress), Passed({}, {}, {}, ())
+        counted, about_text = engine(inputs, cut, how, count_words, progress)
     else:
         counted, passed = count_texts(
             inputs, cut, how, storage, count_words=count_words, progress=progress, drawn=drawn
         )
+        about_text = passed.notes
     if not part_of:
         check_text(inputs, counted)
     given.refuse_twice(counted)
@@ -175,7 +170,7 @@ def count(
         selection and selection.only(kept),
         part_of,
         left_out=[*found.left_out, *unwanted],
-        notes=[*notes, *passed.notes],
+        notes=[*notes, *about_text],
     )
 
 

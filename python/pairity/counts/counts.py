@@ -18,10 +18,12 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from pairity.counts import parquet
+from pairity.counts.pruning import pruned_early
 from pairity.counts.shards import Shard, check_shards
 from pairity.counts.tables import from_dict, from_table
 from pairity.counts.values import (
     LanguageCounts,
+    Pruned,
     Rows,
     Split,
     Summary,
@@ -165,13 +167,15 @@ def merge(parts: Sequence[Counts], *, origins: Sequence[str] = ()) -> Counts:
     """Sum counts that were cut in the same way and are of the same split; `origins` name them in errors."""
     check_alike(parts, list(origins) or [f"counts {number}" for number in range(1, len(parts) + 1)])
     first = parts[0]
-    languages = {
-        language: sum_language(language, [part[language] for part in parts if language in part])
-        for language in order_of(parts)
-    }
+    languages: dict[str, LanguageCounts] = {}
+    pruned: dict[str, list[Pruned | None]] = {}
+    for language in order_of(parts):
+        some = [part[language] for part in parts if language in part]
+        languages[language] = sum_language(language, some)
+        pruned[language] = [one.pruned for one in some]
     drawn = drawn_together((part.sizes, part.drawn) for part in parts)
     check_text({language: counts.size for language, counts in languages.items()})
-    return Counts(languages, first.pretokenization, first.split, drawn)
+    return Counts(languages, first.pretokenization, first.split, drawn, notes=pruned_early(pruned))
 
 
 def check_text(sizes: Mapping[str, TextSize]) -> None:

@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from pairity.counts import parquet
 from pairity.counts.counts import Counts, check_text, drawn_together, merge
-from pairity.counts.merging import ToSum, add_counts, add_file, merged
+from pairity.counts.merging import ToSum, add_counts, add_file, merged, pruned_in
+from pairity.counts.pruning import pruned_early
 from pairity.counts.shards import Shard, check_shards
 from pairity.counts.storage import Storage, temporary_runs
 from pairity.counts.tables import from_dict, from_table
@@ -30,6 +31,7 @@ class GivenCounts:
     languages_of: Sequence[Sequence[str]]
     rows: Mapping[str, Rows]
     drawn: Selection | None = None
+    notes: Sequence[str] = ()
 
     def refuse_twice(self, texts: Mapping[str, Any]) -> None:
         for origin, languages in zip(self.origins, self.languages_of, strict=True):
@@ -69,7 +71,7 @@ def given_counts(
     if storage.limit is None:
         given = [counts_of(part, cut, split) for part in parts]
         summed = merge(given, origins=origins)
-        return GivenCounts(origins, list(map(list, given)), dict(summed), summed.drawn)
+        return GivenCounts(origins, list(map(list, given)), dict(summed), summed.drawn, summed.notes)
     runs, to_sum, languages_of, drawn = temporary_runs(), ToSum(), [], []
     shards: list[Shard | None] = []
     for part in parts:
@@ -88,7 +90,8 @@ def given_counts(
     check_shards(zip(origins, shards, strict=True))
     rows = merged(runs, to_sum, list(to_sum), min_count=1)
     check_text({language: one.size for language, one in rows.items()})
-    return GivenCounts(origins, languages_of, rows, drawn_together(drawn))
+    notes = pruned_early(pruned_in(to_sum))
+    return GivenCounts(origins, languages_of, rows, drawn_together(drawn), notes)
 
 
 def counts_of(part: CountsInput, cut: Pretokenization, split: Split) -> Counts:

@@ -9,11 +9,10 @@ from pathlib import Path
 from pairity.counts import parquet
 from pairity.counts.counts import Counts, check_alike, check_text, drawn_together, order_of
 from pairity.counts.parquet import Header
-from pairity.counts.pruning import check_min_count, without_rare
+from pairity.counts.pruning import check_min_count, pruned_early, without_rare
 from pairity.counts.runs import MergedRuns, Runs, silence
 from pairity.counts.tables import measured, rows_by_language
 from pairity.counts.values import Chunk, Pruned, Rows, TextSize
-from pairity.errors import listed
 from pairity.text.reading import BytesListener
 
 ToSum = dict[str, list[tuple[TextSize, Pruned | None]]]
@@ -46,7 +45,7 @@ def merge_files(
     languages = merged(runs, parts, order_of(orders), min_count=min_count, heard=heard)
     check_text({language: rows.size for language, rows in languages.items()})
     cut, split = headers[0].pretokenization, headers[0].split
-    return Counts(languages, cut, split, drawn_together(drawn), notes=notes_on(parts))
+    return Counts(languages, cut, split, drawn_together(drawn), notes=pruned_early(pruned_in(parts)))
 
 
 def add_file(runs: Runs, parts: ToSum, path: Path, header: Header) -> list[str]:
@@ -102,14 +101,5 @@ def merged(
     }
 
 
-def notes_on(parts: ToSum) -> list[str]:
-    """Pruning and merging give another result than merging and pruning."""
-    found = [
-        language for language, some in parts.items() if len(some) > 1 and any(pruned for _, pruned in some)
-    ]
-    if not found:
-        return []
-    return [
-        f"counts of {listed(found)} were pruned before they were merged, so words that are rare in each part are "
-        "missing: count without --min-count, and give it to merge"
-    ]
+def pruned_in(parts: ToSum) -> dict[str, list[Pruned | None]]:
+    return {language: [pruned for _, pruned in some] for language, some in parts.items()}

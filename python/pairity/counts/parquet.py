@@ -55,7 +55,7 @@ SCHEMA = pa.schema(
         pa.field("count", pa.int64(), nullable=False),
     ]
 )
-NO_ROWS = (pa.array([], pa.large_binary()), np.zeros(0, np.uint64))
+NO_ROWS = (pa.nulls(0, pa.large_binary()), np.zeros(0, np.uint64))
 
 
 class Stored(NamedTuple):

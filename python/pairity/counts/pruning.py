@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
 from pairity.counts.values import Chunk, LanguageCounts, Pruned, Rows, Summary, in_memory
-from pairity.errors import PairityError
+from pairity.errors import PairityError, listed
 
 
 def check_min_count(min_count: int, split: str) -> None:
@@ -67,6 +67,18 @@ def pruning_notes(summary: Iterable[Summary]) -> list[str]:
     return [
         f"min_count {dropped.min_count} left out {of_all:.1%} of all pre-tokens{most}, and {distinct:.1%} of the "
         "distinct ones"
+    ]
+
+
+def pruned_early(parts: Mapping[str, Sequence[Pruned | None]]) -> list[str]:
+    """What to say of sums, from what each part of a language has lost: pruning and merging give another result than
+    merging and pruning."""
+    found = [language for language, some in parts.items() if len(some) > 1 and any(some)]
+    if not found:
+        return []
+    return [
+        f"counts of {listed(found)} were pruned before they were merged, so words that are rare in each part are "
+        "missing: count without --min-count, and give it to merge"
     ]
 
 

@@ -12,11 +12,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO
 
-import numpy as np
-import pyarrow as pa
-
 from pairity import _core
-from pairity.counts.values import Array, Chunk, Pruned, TextSize, refuse_sum
+from pairity.counts.values import Chunk, Pruned, TextSize, chunk_of, refuse_sum
 from pairity.errors import PairityError
 from pairity.files.writing import write_file
 from pairity.text.columns import text_buffers
@@ -164,13 +161,6 @@ def check_end(path: Path, run: Run) -> None:
         whole = False
     if not whole:
         raise PairityError(f"{path} is damaged or missing: delete {path.parent} to start over.")
-
-
-def chunk_of(data: bytes, offsets: bytes, counts: bytes) -> Chunk:
-    """Columns of the core as those of Arrow and NumPy."""
-    numbers: Array = np.frombuffer(counts, "<u8")
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
-    return pa.Array.from_buffers(pa.large_binary(), len(numbers), buffers), numbers
 
 
 class MergedRuns:

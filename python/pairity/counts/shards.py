@@ -60,13 +60,13 @@ def files_only(part: TextInput | CountsInput) -> TextInput:
     return part
 
 
-def deal(inputs: Sequence[TextInput], hands: int) -> list[list[TextInput]]:
+def deal(inputs: Sequence[TextInput], hands: int, together: float = 1 / 4) -> list[list[TextInput]]:
     """Whole files, the largest first, each to the hand that has the fewest bytes; the same in whatever order they come.
 
-    The files of a small language stay together, so that its counts need not be added up. Every hand has all languages,
-    some of them without a file.
+    Files of one language stay together up to this part of what a hand gets, so that fewer words are found by several
+    hands and have to be added up. Every hand has all languages, some of them without a file.
     """
-    small = sum(size_of(part.files) for part in inputs) / hands / 4  # a quarter of what a hand gets
+    most = together * sum(size_of(part.files) for part in inputs) / hands
     # By number: files of records have no language of their own.
     sorted_files = [sorted(part.files, key=lambda file: str(file.path)) for part in inputs]
     order = sorted(
@@ -74,9 +74,7 @@ def deal(inputs: Sequence[TextInput], hands: int) -> list[list[TextInput]]:
     )
     stacks: list[tuple[int, Sequence[TextFile]]] = []
     for number in order:
-        files = sorted_files[number]
-        together = size_of(files) <= small and inputs[number].language
-        stacks += ((number, stack) for stack in ([files] if together else [[file] for file in files]))
+        stacks += ((number, stack) for stack in stacked(sorted_files[number], most))
     dealt: list[list[list[TextFile]]] = [[[] for _ in inputs] for _ in range(hands)]
     loads = [(0, hand) for hand in range(hands)]
     for number, stack in sorted(stacks, key=lambda one: -size_of(one[1])):
@@ -87,6 +85,19 @@ def deal(inputs: Sequence[TextInput], hands: int) -> list[list[TextInput]]:
         [replace(part, files=tuple(files)) for part, files in zip(inputs, hand, strict=True)]
         for hand in dealt
     ]
+
+
+def stacked(files: Iterable[TextFile], most: float) -> list[list[TextFile]]:
+    """Files of 3, 1, 5, 1 and 1 GB in stacks of at most 4 GB: 3 + 1, 5, 1 + 1."""
+    stacks: list[list[TextFile]] = []
+    size = most
+    for file in files:
+        size += file.size
+        if size > most or not stacks:
+            stacks.append([])
+            size = file.size
+        stacks[-1].append(file)
+    return stacks
 
 
 def size_of(files: Iterable[TextFile]) -> int:

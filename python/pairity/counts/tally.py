@@ -19,10 +19,10 @@ from typing import NamedTuple
 
 from pairity import _core
 from pairity.counts.checkpoint import Checkpoint
-from pairity.counts.runs import MergedRuns, Runs, chunk_of
-from pairity.counts.values import LanguageCounts, Rows, TextSize, language_counts
+from pairity.counts.runs import MergedRuns, Runs
+from pairity.counts.values import LanguageCounts, Rows, TextSize, chunk_of, language_counts
 from pairity.errors import PairityError, PairityWarning
-from pairity.text.blocks import Block, not_utf8
+from pairity.text.blocks import Block, broken_text
 from pairity.text.cleaning import Passed
 from pairity.text.columns import text_buffers
 from pairity.text.inputs import TextFile
@@ -263,7 +263,6 @@ def count_block(counter: _core.Counter, block: Block) -> None:
             times = None if block.times is None else block.times.buffers()[1]
             counter.add_texts(*text_buffers(block.texts), times)
     except _core.NotUtf8Error as error:
-        column = None if block.part else error.column
-        raise PairityError(not_utf8(block.place(error.line), column)) from None
+        raise broken_text(block, error.line, error.column) from None
     except ValueError as error:
         raise PairityError(f"{block.where}: {error}") from error

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pairity import _core
 from pairity.errors import PairityError
 from pairity.text.columns import text_buffers
 from pairity.text.inputs import AlreadyCounted
@@ -174,13 +175,21 @@ def weighted(sizes: npt.NDArray[np.int64], counts: Array) -> int:
 def sum_language(language: str, parts: Sequence[LanguageCounts]) -> LanguageCounts:
     if len(parts) == 1:
         return parts[0]
-    pretokens, counts = distinct(
-        language,
-        pa.concat_arrays([part.pretokens for part in parts]),
-        np.concatenate([part.counts for part in parts]),
+    if sum(float(part.counts.sum(dtype=np.float64)) for part in parts) > MAX_COUNT:
+        refuse_sum(language)
+    summed = _core.sum_counts(
+        [(*part.buffers(), pa.py_buffer(np.ascontiguousarray(part.counts))) for part in parts]
     )
+    pretokens, counts = chunk_of(*summed)
     size, pruned = TextSize.sum(part.size for part in parts), Pruned.sum(part.pruned for part in parts)
     return language_counts(pretokens, counts, size, pruned)
+
+
+def chunk_of(data: bytes, offsets: bytes, counts: bytes) -> Chunk:
+    """Columns of the core as those of Arrow and NumPy."""
+    numbers: Array = np.frombuffer(counts, "<u8")
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.large_binary(), len(numbers), buffers), numbers
 
 
 def language_counts(

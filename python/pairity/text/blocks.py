@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pairity import _core
+from pairity.errors import PairityError
 from pairity.text.inputs import TextInput
 
 # Large enough that taking a block costs nothing beside counting it, small enough that Ctrl-C, which waits for
@@ -76,6 +77,12 @@ def no_text(part: TextInput, lines: int) -> str:
     return (
         f"no text for {part.language!r}: {part.origin} {blank}. Give it text, or leave {part.language} out."
     )
+
+
+def broken_text(block: Block, index: int, column: int) -> PairityError:
+    """The error about text `index`, which is not UTF-8; a part of a line or a word of a list is not all of its line."""
+    is_line = not block.part and block.times is None
+    return PairityError(not_utf8(block.place(index), column if is_line else None))
 
 
 def not_utf8(place: str, column: int | None) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from pairity import _core
 from pairity.errors import PairityError, listed
 from pairity.text.aside import Aside
-from pairity.text.blocks import Block, not_utf8
+from pairity.text.blocks import Block, broken_text
 from pairity.text.columns import text_buffers
 from pairity.text.mistakes import check_language
 from pairity.text.options import TextReading
@@ -48,13 +48,13 @@ class Cleaning:
         self._cuts: Counter[str] = Counter()
         self._depth = 0
         self._aside = Aside()
+        self._check = how.on_error == "skip" and how.errors == "strict"
         self._sieve = self.new_sieve()
 
     def new_sieve(self) -> _core.Sieve | None:
-        check = self.how.on_error == "skip" and self.how.errors == "strict"
-        if not check and self.how.dedup is None:
+        if not self._check and self.how.dedup is None:
             return None
-        return _core.Sieve(check_utf8=check, distinct=self.how.room, depth=self._depth)
+        return _core.Sieve(check_utf8=self._check, distinct=self.how.room, depth=self._depth)
 
     def __enter__(self) -> Cleaning:
         return self
@@ -106,16 +106,19 @@ class Cleaning:
 
     def sift(self, block: Block, language: str) -> Block:
         """Without what is broken or was there before. Parts of a long line, and words of a list, are not compared."""
-        if self._sieve is None or block.part or block.times is not None:
+        sieve = self._sieve
+        if block.part or block.times is not None:
+            sieve = _core.Sieve(check_utf8=True) if self._check else None
+        if sieve is None:
             return block
         found = block.as_texts()
         data, offsets = text_buffers(found.texts)
-        verdicts = np.frombuffer(self._sieve.look(language, data, offsets), np.uint8)
+        verdicts = np.frombuffer(sieve.look(language, data, offsets), np.uint8)
         if not verdicts.any():
             return block
         for index in np.flatnonzero(verdicts == NOT_UTF8).tolist():
             column = first_broken(found.texts[index].as_py())
-            self.skipped.meet(PairityError(not_utf8(block.place(index), column)), block, index, language)
+            self.skipped.meet(broken_text(block, index, column), block, index, language)
         with self._lock:
             self._duplicates[language] += int(np.count_nonzero(verdicts == SEEN))
         if (waits := verdicts >= WAITS).any():

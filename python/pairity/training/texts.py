@@ -14,7 +14,7 @@ from pairity.counts.counts import Counts
 from pairity.counts.values import LanguageCounts, Split
 from pairity.languages import chosen
 from pairity.progress import Progress
-from pairity.text.inputs import Resolved
+from pairity.text.inputs import Resolved, TextInput
 from pairity.text.options import GivenReading, TextReading
 from pairity.text.sampling import Draw
 from pairity.text.sources import resolve
@@ -137,13 +137,15 @@ def read_train_and_dev(
         train_counts = read(train_sources, "train", choose=choose)
         languages = list(train_counts)
     TextReading(**reading).check_languages(languages)
+    of_train = languages
     languages = without(languages, skip)
     notes: list[str] = []
     if choose is not None:
         languages, notes = chosen(choose, languages)
 
     if dev_sources is not None:
-        dev_sources = resolve(dev_sources, languages)
+        # What train has and is not wanted is left out of dev, named or not; what train lacks is an error.
+        dev_sources = resolve(found_only(resolve(dev_sources, of_train)), languages)
         dev_languages = named_languages(dev_sources)
         left_out = dev_sources.left_out
         if dev_languages is None:
@@ -170,6 +172,12 @@ def read_train_and_dev(
     measures = settings.policy.measures(train_counts, dev_counts or {})
     apart = set_apart(settings.policy.ratios or {}, measures)
     return Texts(train_counts, dev_counts, measures, apart, draw.describe() if draw else {})
+
+
+def found_only(sources: Resolved) -> Resolved:
+    """As if no language had been named, but all found in a folder."""
+    parts = (replace(part, named=False) if isinstance(part, TextInput) else part for part in sources.inputs)
+    return replace(sources, inputs=tuple(parts))
 
 
 def only(sources: Resolved, languages: list[str]) -> Resolved:
