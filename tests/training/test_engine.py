@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pairity import _core, reference
 from pairity.bpe.merges import BYTE_TOKENS
-from pairity.training.policy import Classical, Parity, Policy
+from pairity.training.policy import Classical, Fair, Parity, Policy
 
 Words = dict[bytes, int]
 
@@ -80,6 +80,7 @@ def engine(
         global_merges=method.global_merges_of(budget),
         window=method.window_setting(),
         joint=method.joint_setting(),
+        beta=method.beta_setting(),
         threads=threads,
         start=start,
         known=engine_steps(known, token_of),
@@ -161,6 +162,8 @@ def cases(draw):
     if draw(st.booleans()):
         shape["joint"] = draw(st.sampled_from([0.1, 0.5, 0.7, 0.99]))
     method: Policy = Parity(**shape)
+    if kind != "classical" and draw(st.booleans()):
+        method = Fair(beta=draw(st.sampled_from([0, 0.3, 1, 4, 150.5, 1e5])))
     if kind == "classical":
         method = Classical()
         if draw(st.booleans()):
