@@ -89,7 +89,9 @@ def train(
     on_train = method.on == "train"
     budget = num_merges if num_merges is not None else num_tokens
     assert budget is not None
-    global_merges = method.global_merges_of(budget) if isinstance(method, Parity) else None  # None: all of them
+    global_merges = (
+        method.global_merges_of(budget) if isinstance(method, Parity) else None
+    )  # None: all of them
 
     train_words = {language: start_from(table, words) for language, words in train.items()}
     dev_words = {language: start_from(table, words) for language, words in dev.items()}

@@ -22,7 +22,7 @@ from pairity.formats.json_files import unreadable
 from pairity.languages import is_chosen
 from pairity.text.sampling import Draw
 from pairity.tokenizer.tokenizer import Tokenizer
-from pairity.training.policy import Classical, Parity, Policy, refuse_lone_alpha
+from pairity.training.policy import Classical, Fair, Parity, Policy, refuse_lone_alpha
 from pairity.training.settings import Settings, make_settings
 from pairity.training.training import counting_checkpoint, train
 
@@ -38,6 +38,7 @@ GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSour
     pairity train --train train/ --dev dev/ --ratio code=auto math=auto --vocab-size 64000 -o tokenizer/
     pairity train --train train/ --dev dev/ --languages paper-30 --temperature 3.3 --vocab-size 128000 -o tokenizer/
     pairity train --train counts.parquet --dev dev/ --global-merges 0.5 --window 100 --vocab-size 64000 -o tokenizer/
+    pairity train --train counts.parquet --dev dev/ --method fair --beta 64 --vocab-size 64000 -o tokenizer/
     pairity train --train 'telugu=te/*.parquet' --on train --continue llama/ --add-tokens 5000 -o longer/
     pairity train --train train/ --dev dev/ --bos-token '<s>' --eos-token '</s>' --vocab-size 64000 -o tokenizer/
     pairity train --config run.toml --resume -o tokenizer/
@@ -57,10 +58,11 @@ GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSour
 )
 @click.option(
     "--method",
-    type=click.Choice(["parity", "classical"]),
+    type=click.Choice(["parity", "fair", "classical"]),
     default="parity",
     show_default=True,
-    help="parity: serve the language that is worst off; classical: the most frequent pair overall.",
+    help="parity: serve the language that is worst off; fair: the pair that saves most over all languages, where those "
+    "that cost more weigh more (--beta); classical: the most frequent pair overall.",
 )
 @click.option(
     "--global-merges",
@@ -90,6 +92,13 @@ GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSour
     metavar="SHARE",
     help="Of the served language's pairs with at least SHARE of the best one's count, take the one that saves all "
     "languages the most tokens. 1.0 is the paper's rule.",
+)
+@click.option(
+    "--beta",
+    type=float,
+    default=64.0,
+    show_default=True,
+    help="With --method fair: 0 looks at the sum over languages alone, and the larger, the more equal they become.",
 )
 @several(
     "--ratio",
@@ -175,6 +184,7 @@ def train_command(
     window: int | None,
     alpha: float,
     joint: float,
+    beta: float,
     ratio: Sequence[str],
     ratios: Path | None,
     unit: Any,
@@ -211,17 +221,13 @@ def train_command(
     """
     refuse_idle(method, window, alpha)
     policy: Policy = Classical()
-    if method == "parity":
+    if method != "classical":
         targets = read_ratios(ratios) | parse_ratios(ratio)
-        policy = Parity(
-            global_merges=parse_global_merges(global_merges),
-            window=window,
-            alpha=alpha,
-            joint=joint,
-            ratios=targets or None,
-            unit=unit,
-            on=on,
-        )
+        compared: dict[str, Any] = {"ratios": targets or None, "unit": unit, "on": on}
+        policy = Fair(beta=beta, **compared)
+        if method == "parity":
+            first = parse_global_merges(global_merges)
+            policy = Parity(global_merges=first, window=window, alpha=alpha, joint=joint, **compared)
     wanted: dict[str, Any] = {
         "vocab_size": vocab_size,
         "num_merges": num_merges,
@@ -283,20 +289,26 @@ def train_command(
     print_written(f"{output}/", then=f"try: pairity encode {output} < text.txt, pairity inspect {output}")
 
 
-OF_PARITY = ("global_merges", "window", "alpha", "joint", "ratio", "ratios", "unit", "on")
-"""Options that say whom to serve."""
+COMPARING = ("ratio", "ratios", "unit", "on")
+OF_METHOD = {
+    "parity": ("global_merges", "window", "alpha", "joint", *COMPARING),
+    "fair": ("beta", *COMPARING),
+    "classical": (),
+}
+"""Method -> the options that only some methods have, as far as it has them."""
 
 
 def refuse_idle(method: str, window: int | None, alpha: float) -> None:
     """Refuse options that were given, here or in a config file, and would do nothing."""
     context = click.get_current_context()
-    given = [name for name in OF_PARITY if context.get_parameter_source(name) in GIVEN]
-    if method == "classical" and given:
-        options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
-        raise PairityError(
-            f"--method classical serves no language in particular, so it has no use for {options}: leave that out, "
-            "or train with --method parity."
-        )
+    some = dict.fromkeys(name for names in OF_METHOD.values() for name in names)
+    given = [name for name in some if context.get_parameter_source(name) in GIVEN]
+    if idle := [name for name in given if name not in OF_METHOD[method]]:
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in idle)
+        fitting = [other for other, names in OF_METHOD.items() if set(given) <= set(names)]
+        instead = f", or train with --method {fitting[0]}" if fitting else ""
+        why = "" if method == "parity" else " serves no language in particular, so it"
+        raise PairityError(f"--method {method}{why} has no use for {options}: leave that out{instead}.")
     if window is None and "alpha" in given:
         refuse_lone_alpha(alpha)
 

@@ -21,8 +21,8 @@ from pairity.formats.oniguruma import for_oniguruma
 from pairity.languages import hint_of_other_names
 from pairity.text.inputs import CountsInput, Resolved
 from pairity.text.parallel import check_parallel
-from pairity.training.measure import bytes_per_line
 from pairity.training.comparing import reference_of
+from pairity.training.measure import bytes_per_line
 from pairity.training.policy import Policy, check_whole
 
 UNLIKELY = 2.0
@@ -40,7 +40,7 @@ LEAST = {"max_token_length": 2, "pad_to": 1}
 
 def check_policy(policy: object) -> None:
     if not isinstance(policy, Policy):
-        raise PairityError(f"method is {policy!r}: give Parity(...), Fair(beta=...) or Classical().")
+        raise PairityError(f"method is {policy!r}: give Parity(...), Fair(...) or Classical().")
 
 
 def check_numbers(numbers: Mapping[str, object]) -> None:

@@ -21,12 +21,7 @@ REFERENCE = "eng_Latn"
 
 @dataclass(frozen=True, kw_only=True)
 class Comparing:
-    """How the compression rates of languages are measured: a part of every policy that compares them.
-
-    The rate of a language is units / tokens: the lines of its dev text (or its bytes, characters or
-    words) over the tokens that they take now. A language with a ratio r instead of dev text has the rate
-    bytes / tokens / r of its train text, which is in lines per token if r is in bytes per line.
-    """
+    """How the compression rates of languages are measured: a part of every policy that compares them."""
 
     ratios: Mapping[str, float | str] | None = None
     """Language -> bytes of a line-equivalent, or the name of a language whose dev lines give them, or "auto"."""

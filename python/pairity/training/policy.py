@@ -68,7 +68,12 @@ class Classical:
 
 @dataclass(frozen=True, kw_only=True)
 class Parity(Comparing):
-    """Parity-aware BPE (Foroutan, Meister et al.): serve the language with the smallest compression rate."""
+    """Parity-aware BPE (Foroutan, Meister et al.): serve the language with the smallest compression rate.
+
+    The rate of a language is units / tokens: the lines of its dev text (or its bytes, characters or
+    words) over the tokens that they take now. A language with a ratio r instead of dev text has the rate
+    bytes / tokens / r of its train text, which is in lines per token if r is in bytes per line.
+    """
 
     global_merges: int | float = 0
     """Merges learned as classical BPE first: a number, or a share of the budget as a float from 0.0 to 1.0."""
@@ -135,11 +140,11 @@ class Parity(Comparing):
 class Fair(Comparing):
     """Alpha-fair BPE: serve nobody, and take the pair that saves most tokens over all languages by their weights.
 
-    The weight of a token of a language is cost ** beta / tokens: what a unit of it costs now, and how many tokens its
-    train text takes now.
+    The weight of a language is cost ** beta / size: what a unit (a dev line) costs now, and how many units its train
+    text is worth. So the sum of cost ** (beta + 1) over the languages falls as fast as it can.
     """
 
-    beta: float
+    beta: float = 64.0
     """How much more a language weighs that costs more: 0 looks at the sum over languages alone, and the larger it is,
     the more equal they become."""
 
