@@ -215,7 +215,7 @@ def train(
 
 def is_time_to_weigh(merges: int) -> bool:
     """After every merge up to 2048, every second up to 4096, every fourth up to 8192, and so on."""
-    return merges % 2 ** max(0, merges.bit_length() - 11) == 0
+    return merges % (1 << max(0, merges.bit_length() - 11)) == 0
 
 
 def power(base: float, exponent: float) -> float:

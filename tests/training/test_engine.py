@@ -271,6 +271,22 @@ def test_rare_pairs_come_after_the_queue_has_run_dry():
                 assert_equal(case | {"known": known, "min_frequency": floor}, threads)
 
 
+def test_weights_are_renewed_at_the_same_merges():
+    """From merge 2048 on not at every one, and a run that goes on must know the weights of some merges ago."""
+    numbers = np.random.default_rng(1)
+    text = [{bytes(numbers.choice(list(b"abcdefgh"), 16)): 1 + i % 7 for i in range(200)} for _ in range(2)]
+    case = {
+        "train": {"x": text[0], "y": text[1]},
+        "dev": {"x": dict([*text[0].items()][:9]), "y": dict([*text[1].items()][:9])},
+        "dev_units": {"x": 9.0, "y": 9.0},
+        "method": Fair(beta=20),
+        "num_merges": 2075,
+    }
+    whole, _ = engine(**case)
+    assert reference.train(**case, known=whole.merges[:2040]).merges == whole.merges
+    assert engine(**case, known=whole.merges[:2061])[0].merges == whole.merges
+
+
 def test_lists_that_come_and_go_are_kept_apart():
     # Thousands of words make lists too long for the index, and most of them die: their block is made anew on the way.
     numbers = np.random.default_rng(1)
