@@ -6,6 +6,7 @@
 //! A pair that may be the next is kept as a row of its counts. Counts only fall after a pair's birth, so a row that is out
 //! of date shows what the pair scores at most, whatever the weights are; it is put right when it comes to the top.
 
+use crate::error::{Error, Result};
 use crate::learner::Learner;
 use crate::pair::{Candidate, Pair};
 use crate::queue::{Admission, order};
@@ -30,6 +31,17 @@ const ROUNDING: f64 = 1.0 + 1e-9;
 pub fn is_time_to_weigh(merges: usize) -> bool {
     let doublings = (usize::BITS - merges.leading_zeros()).saturating_sub(11);
     merges.is_multiple_of(1 << doublings)
+}
+
+/// `measured`: whether each language is.
+pub fn check(beta: f64, measured: bool) -> Result<()> {
+    if !beta.is_finite() || beta < 0.0 {
+        return Err(Error::Invalid(format!("beta is {beta}, and must be a finite number, 0 or more")));
+    }
+    if !measured {
+        return Err(Error::Invalid("beta weighs languages by what they cost: each needs a measure".into()));
+    }
+    Ok(())
 }
 
 /// The same on every machine: products and square roots are rounded in one way only, `powf` is not.
@@ -110,6 +122,7 @@ impl Eq for Row {}
 /// The weights, and the pairs by their scores.
 pub struct Fair {
     beta: f64,
+    /// How many units of the measure, such as dev lines, the train text of each language is worth.
     sizes: Vec<f64>,
     weights: Vec<f64>,
     /// The scores of `running` are not by these weights.
@@ -122,10 +135,12 @@ pub struct Fair {
 }
 
 impl Fair {
-    /// `sizes`: how many units of the measure, such as dev lines, the train text of each language is worth.
-    pub fn new(beta: f64, sizes: impl Iterator<Item = f64>) -> Fair {
-        let sizes: Vec<f64> = sizes.map(|size| size.max(SIZES.0).min(SIZES.1)).collect();
-        Fair {
+    /// From what the languages have before the first merge.
+    pub fn new(beta: f64, train_tokens: &[u64], gauges: &[Gauge]) -> Fair {
+        let size = |(&tokens, gauge): (&u64, &Gauge)| tokens as f64 * gauge.rate();
+        let sizes = train_tokens.iter().zip(gauges).map(size).map(|size| size.max(SIZES.0).min(SIZES.1));
+        let sizes: Vec<f64> = sizes.collect();
+        let mut fair = Fair {
             beta,
             weights: Vec::new(),
             changed: false,
@@ -134,13 +149,16 @@ impl Fair {
             limit_by: sizes.clone(),
             sizes,
             limit: f64::INFINITY,
-        }
+        };
+        fair.weigh(gauges);
+        fair
     }
 
     /// The dearest language has the power 1, the others less.
     pub fn weigh(&mut self, gauges: &[Gauge]) {
         let lowest = gauges.iter().map(Gauge::rate).fold(f64::INFINITY, f64::min);
-        let powers = gauges.iter().map(|gauge| power(lowest / gauge.rate(), self.beta).max(LEAST).min(1.0));
+        let share = |gauge: &Gauge| (lowest / gauge.rate()).clamp(0.0, 1.0);
+        let powers = gauges.iter().map(|gauge| power(share(gauge), self.beta).max(LEAST));
         self.weights = powers.zip(&self.sizes).map(|(power, size)| power / size).collect();
         self.changed = true;
     }

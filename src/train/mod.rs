@@ -14,7 +14,7 @@ mod tests;
 use crate::check_in::Clock;
 use crate::counts::Counted;
 use crate::error::{Error, Result};
-use crate::fair::{Fair, is_time_to_weigh};
+use crate::fair::{self, Fair, is_time_to_weigh};
 use crate::joint::Prices;
 use crate::learner::{Learner, Pool};
 use crate::log::Log;
@@ -109,14 +109,7 @@ pub fn train(languages: &[Language], start: &Start, settings: &Settings, tick: &
         }
     }
     if let Some(beta) = settings.beta {
-        if !beta.is_finite() || beta < 0.0 {
-            return Err(Error::Invalid(format!("beta is {beta}, and must be a finite number, 0 or more")));
-        }
-        if languages.iter().any(|language| language.measure.is_none()) {
-            return Err(Error::Invalid(
-                "beta weighs languages by what they cost: each needs a measure".into(),
-            ));
-        }
+        fair::check(beta, languages.iter().all(|language| language.measure.is_some()))?;
     }
     let log = Log::default();
     let mut run = Run::new(languages, start, settings, &log, tick)?;
@@ -198,13 +191,7 @@ impl<'r, 't> Run<'r, 't> {
         let train_tokens: Vec<u64> = caller.wait_for(&Trained::default(), |stop| {
             counted.iter().map(|language| start.cutter(stop).count_all(&language.train)).collect()
         })?;
-        let fair = settings.beta.map(|beta| {
-            let sizes =
-                train_tokens.iter().zip(&scale.gauges).map(|(&tokens, gauge)| tokens as f64 * gauge.rate());
-            let mut fair = Fair::new(beta, sizes);
-            fair.weigh(&scale.gauges);
-            fair
-        });
+        let fair = settings.beta.map(|beta| Fair::new(beta, &train_tokens, &scale.gauges));
         Ok(Run {
             start,
             settings,
@@ -257,10 +244,8 @@ impl<'r, 't> Run<'r, 't> {
                         }
                     }
                 };
-                let best = match serve {
-                    Serve::Fairly => self.best_by_weight(&pool)?,
-                    _ => self.best(&pool, served)?,
-                };
+                let fairly = serve == Serve::Fairly;
+                let best = if fairly { self.best_by_weight(&pool)? } else { self.best(&pool, served)? };
                 match (best, served) {
                     (Some(Candidate { count, pair }), _) => {
                         self.append(Step { left: pair.left(), right: pair.right(), served, count })?;
