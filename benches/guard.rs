@@ -112,6 +112,7 @@ fn learn(counted: &Languages, texts: &Texts, global_merges: usize) -> Result<Vec
         global_merges,
         window: None,
         joint: None,
+        beta: None,
         admission: Admission { min_frequency: 0, max_token_length: usize::MAX, whole_characters: false },
         threads: 1,
         most_symbols: MOST_SYMBOLS,

@@ -29,14 +29,14 @@ PAGE = Path(__file__).parent / "reference" / "python.md"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 ORDER = (
-    "train", "Parity", "Classical", "Tokenizer", "Trace", "count", "Draw", "Counts", "label", "identify", "evaluate",
-    "Scores", "report", "tax",
+    "train", "Parity", "Fair", "Classical", "Tokenizer", "Trace", "count", "Draw", "Counts", "label", "identify",
+    "evaluate", "Scores", "report", "tax",
 )  # fmt: skip
 """The order of a first use; names that are not here follow."""
 
 LM_ORDER = ("pack", "Choice", "train", "Recipe", "measure_models", "measure", "score")
 
-SETTINGS = ("Parity", "Classical", "Draw", "Roles", "Experiment", "Choice", "Recipe")
+SETTINGS = ("Parity", "Fair", "Classical", "Draw", "Roles", "Experiment", "Choice", "Recipe")
 """Values whose fields are all that a user needs: their methods answer the engine."""
 
 INTRODUCTION = """\
@@ -135,6 +135,12 @@ def fields(node: ast.ClassDef) -> list[tuple[str, str]]:
     return found
 
 
+def all_fields(thing: type) -> list[tuple[str, str]]:
+    """Those of a class, and after them those that it has from other dataclasses."""
+    nodes = [source_of(base) for base in thing.__mro__ if base is thing or is_dataclass(base)]
+    return [field for node in nodes if isinstance(node, ast.ClassDef) for field in fields(node)]
+
+
 def methods(thing: type) -> Iterator[tuple[Function, bool]]:
     """Documented public methods, those of the class before those of its bases; and whether each is a property."""
     seen = set()
@@ -166,14 +172,14 @@ def entry(module: ModuleType, name: str, title: str | None = None) -> str:
     start = next((one for one in node.body if isinstance(one, Function) and one.name == "__init__"), None)
     if start is not None:
         parts.append(code(signature(start, whole)))
-    elif listed := fields(node):
+    elif listed := all_fields(thing):
         parts.append(code("\n".join([f"{whole}(", *(f"    {field}," for field, _ in listed), ")"])))
     else:
         parts.append(code(f"{whole}()" if is_dataclass(thing) else whole))
     parts.append(markdown(ast.get_docstring(node) or ""))
     if start is not None and (told := ast.get_docstring(start)):
         parts.append(markdown(told))
-    told_fields = [(ast.parse(field).body[0], text) for field, text in fields(node) if text]
+    told_fields = [(ast.parse(field).body[0], text) for field, text in all_fields(thing) if text]
     if told_fields:
         parts.append(
             "\n".join(

@@ -140,6 +140,33 @@ impl Learner {
         found
     }
 
+    /// Pairs below this count are not told of.
+    pub fn queued_from(&self) -> u64 {
+        self.queued_from
+    }
+
+    /// The pairs born since the last call.
+    pub fn take_born(&mut self) -> Vec<Candidate> {
+        std::mem::take(&mut self.born)
+    }
+
+    /// The highest count below `queued_from`; 0 if there is none.
+    pub fn most_of_the_rarer(&self) -> u64 {
+        let rarer = self.shards.candidates().filter(|candidate| candidate.count < self.queued_from);
+        rarer.map(|candidate| candidate.count).max().unwrap_or(0)
+    }
+
+    /// The pairs that were too rare, and are not if `from` is the least count.
+    pub fn take_rarer(&mut self, from: u64) -> Vec<Candidate> {
+        let below = self.queued_from;
+        self.queued_from = from.min(below);
+        if from >= below {
+            return Vec::new();
+        }
+        let rarer = self.shards.candidates().filter(|candidate| (from..below).contains(&candidate.count));
+        rarer.collect()
+    }
+
     /// Takes in the next rarer pairs, down to an eighth of the most frequent of them.
     fn queue_rarer(&mut self, vocabulary: &Vocabulary, admission: &Admission) {
         let rarer = self.shards.candidates().filter(|candidate| candidate.count < self.queued_from);

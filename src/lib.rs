@@ -29,6 +29,7 @@ pub mod check_in;
 pub mod counts;
 pub mod encode;
 pub mod error;
+mod fair;
 mod joint;
 mod learner;
 mod log;

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pairity.text.sampling import Draw
     from pairity.tokenizer.embedding import extend_embeddings, initial_rows
     from pairity.tokenizer.tokenizer import Tokenizer
-    from pairity.training.policy import Classical, Parity
+    from pairity.training.policy import Classical, Fair, Parity
     from pairity.training.trace import Trace
     from pairity.training.training import train
 
@@ -40,6 +40,7 @@ HOMES = {
     "Classical": "training.policy",
     "Counts": "counts.counts",
     "Draw": "text.sampling",
+    "Fair": "training.policy",
     "PairityError": "errors",
     "PairityWarning": "errors",
     "Parity": "training.policy",
@@ -65,6 +66,7 @@ __all__ = [
     "Classical",
     "Counts",
     "Draw",
+    "Fair",
     "PairityError",
     "PairityWarning",
     "Parity",

@@ -205,6 +205,7 @@ def train(
     global_merges: int | None = None,
     window: tuple[int, float] | None = None,
     joint: float | None = None,
+    beta: float | None = None,
     min_frequency: int = 0,
     max_token_length: int | None = None,
     whole_characters: bool = False,

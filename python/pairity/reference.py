@@ -12,13 +12,19 @@ from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import floor, sqrt
 
 from pairity.bpe.alphabet import to_text
-from pairity.training.policy import Classical, Parity
+from pairity.training.policy import Classical, Fair, Parity
 from pairity.training.policy import Policy as Method
 
 Pair = tuple[bytes, bytes]
 Words = list[tuple[list[bytes], int]]
+
+LEAST = 1e-280
+"""What a power of costs is at least, so that every language weighs something."""
+SIZES = (1e-20, 1e20)
+"""How many units a train text is worth, at least and at most."""
 
 
 @dataclass
@@ -79,16 +85,19 @@ def train(
     `known` merges of an earlier run come first and count as learned; they served nobody.
     """
     dev, dev_units = dev or {}, dev_units or {}
-    ratios = method.ratios or {} if isinstance(method, Parity) else {}
-    on_train = isinstance(method, Parity) and method.on == "train"
+    ratios = method.ratios or {}
+    on_train = method.on == "train"
     budget = num_merges if num_merges is not None else num_tokens
     assert budget is not None
-    global_merges = method.global_merges_of(budget) if isinstance(method, Parity) else None
+    global_merges = (
+        method.global_merges_of(budget) if isinstance(method, Parity) else None
+    )  # None: all of them
 
     train_words = {language: start_from(table, words) for language, words in train.items()}
     dev_words = {language: start_from(table, words) for language, words in dev.items()}
     train_bytes = {language: length(start_from(None, words)) for language, words in train.items()}
     alive = list(train)
+    weights: dict[str, float] = {}
     recent: deque[str] = deque(maxlen=method.window if isinstance(method, Parity) else 0)
     learned = Learned()
     if table is not None:
@@ -120,20 +129,28 @@ def train(
             return None
         possible.sort(key=lambda pair: (counts[pair], to_text(pair[0]), to_text(pair[1])), reverse=True)
         best = possible[0]
-        if joint < 1:
+        if isinstance(method, Fair):
+            best = most_helpful(possible, weights)
+        elif joint < 1:
             leading = [pair for pair in possible if float(counts[pair]) >= joint * float(counts[best])]
-            best = most_helpful(leading)
+            prices = {one: 1 / rate(one) / length(train_words[one]) for one in train}
+            best = most_helpful(leading, prices)
         return best, counts[best]
 
-    def most_helpful(pairs: list[Pair]) -> Pair:
-        """The pair that saves the most tokens per unit, summed over the languages; the first on a tie."""
+    def most_helpful(pairs: list[Pair], weights: Mapping[str, float]) -> Pair:
+        """The pair that saves the most tokens by their weights, summed over the languages; the first on a tie."""
         saved = dict.fromkeys(pairs, 0.0)
         for language in train:
             counts = count_pairs(train_words[language])
-            weight = 1 / rate(language) / length(train_words[language])
             for pair in pairs:
-                saved[pair] += weight * counts[pair]
+                saved[pair] += weights[language] * counts[pair]
         return max(pairs, key=lambda pair: saved[pair])
+
+    def weigh(beta: float) -> None:
+        """What a token less is worth in each language. The dearest language has the power 1, the others less."""
+        lowest = min(rate(language) for language in train)
+        for language in train:
+            weights[language] = max(power(lowest / rate(language), beta), LEAST) / sizes[language]
 
     def admitted(pair: Pair) -> bool:
         token = pair[0] + pair[1]
@@ -159,7 +176,14 @@ def train(
         learned.served.append(served)
         learned.counts.append(count)
         learned.costs.append({language: 1 / rate(language) for language in measured()})
+        if isinstance(method, Fair) and is_time_to_weigh(len(learned.merges)):
+            weigh(method.beta)
 
+    sizes: dict[str, float] = {}  # how many units, such as dev lines, each train text is worth
+    if isinstance(method, Fair):
+        for language, words in train_words.items():
+            sizes[language] = min(max(length(words) * rate(language), SIZES[0]), SIZES[1])
+        weigh(method.beta)
     learned.costs.append({language: 1 / rate(language) for language in measured()})
     for pair in known:
         record(pair, None, 0)
@@ -187,6 +211,27 @@ def train(
         pair, count = best
         record(pair, served, count)
     return learned
+
+
+def is_time_to_weigh(merges: int) -> bool:
+    """After every merge up to 2048, every second up to 4096, every fourth up to 8192, and so on."""
+    return merges % (1 << max(0, merges.bit_length() - 11)) == 0
+
+
+def power(base: float, exponent: float) -> float:
+    """The same on every machine: products and square roots are rounded in one way only, pow() is not."""
+    result, square, whole = 1.0, base, float(floor(exponent))
+    while whole > 0:
+        half = float(floor(whole / 2))
+        if whole > 2 * half:
+            result *= square
+        square, whole = square * square, half
+    root, part = base, exponent - floor(exponent)
+    while part > 0:
+        root, part = sqrt(root), 2 * part
+        if part >= 1:
+            result, part = result * root, part - 1
+    return result
 
 
 def start_from(table: Table | None, counts: Mapping[bytes, int]) -> Words:
@@ -234,4 +279,4 @@ def is_part_of_one_character(token: bytes) -> bool:
     return len(token) < whole and all(0x80 <= byte < 0xC0 for byte in token[1:])
 
 
-__all__ = ["Classical", "Learned", "Parity", "Table", "train"]
+__all__ = ["Classical", "Fair", "Learned", "Parity", "Table", "train"]

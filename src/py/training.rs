@@ -70,7 +70,7 @@ type Columns<'py> = [Bound<'py, PyBytes>; 4];
 type TrainedColumns<'py> = (Columns<'py>, Bound<'py, PyBytes>, Bound<'py, PyBytes>, Vec<(usize, usize)>);
 
 #[pyfunction]
-#[pyo3(signature = (languages, *, merges=None, tokens=None, global_merges=None, window=None, joint=None, min_frequency=0,
+#[pyo3(signature = (languages, *, merges=None, tokens=None, global_merges=None, window=None, joint=None, beta=None, min_frequency=0,
     max_token_length=None, whole_characters=false, threads=1, start=None, known=None, known_exhausted=Vec::new(), tick=None, checkpoint=None,
     checkpoint_seconds=1.0, most_symbols=None))]
 #[allow(clippy::too_many_arguments)]
@@ -82,6 +82,7 @@ fn train<'py>(
     global_merges: Option<usize>,
     window: Option<(usize, f64)>,
     joint: Option<f64>,
+    beta: Option<f64>,
     min_frequency: u64,
     max_token_length: Option<usize>,
     whole_characters: bool,
@@ -117,6 +118,7 @@ fn train<'py>(
         global_merges: global_merges.unwrap_or(usize::MAX),
         window: window.map(|(size, alpha)| Window { size, alpha }),
         joint,
+        beta,
         admission: Admission {
             min_frequency,
             max_token_length: max_token_length.unwrap_or(usize::MAX),

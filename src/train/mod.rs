@@ -14,6 +14,7 @@ mod tests;
 use crate::check_in::Clock;
 use crate::counts::Counted;
 use crate::error::{Error, Result};
+use crate::fair::{self, Fair, is_time_to_weigh};
 use crate::joint::Prices;
 use crate::learner::{Learner, Pool};
 use crate::log::Log;
@@ -64,6 +65,9 @@ pub struct Settings {
     /// Of the served language's pairs that occur at least this share as often as its best, the one is taken that saves
     /// all languages together the most tokens.
     pub joint: Option<f64>,
+    /// No language is served: the pair is taken that saves all languages together the most, and tokens of a language weigh
+    /// by this power of what it costs.
+    pub beta: Option<f64>,
     pub admission: Admission,
     pub threads: usize,
     /// How many bytes of words, separators included, a shard may hold: [`MOST_SYMBOLS`], or fewer in tests of many shards.
@@ -104,6 +108,9 @@ pub fn train(languages: &[Language], start: &Start, settings: &Settings, tick: &
             check_lengths(text, i)?;
         }
     }
+    if let Some(beta) = settings.beta {
+        fair::check(beta, languages.iter().all(|language| language.measure.is_some()))?;
+    }
     let log = Log::default();
     let mut run = Run::new(languages, start, settings, &log, tick)?;
     run.snapshot();
@@ -120,7 +127,8 @@ pub fn train(languages: &[Language], start: &Start, settings: &Settings, tick: &
     }
     if settings.global_merges != usize::MAX {
         let each: Vec<&[Counted]> = trains.chunks(1).collect();
-        run.phase(&each, Serve::Worst, usize::MAX)?;
+        let serve = if settings.beta.is_some() { Serve::Fairly } else { Serve::Worst };
+        run.phase(&each, serve, usize::MAX)?;
     }
     run.snapshot();
     Ok(run.result)
@@ -138,11 +146,12 @@ fn check_lengths(text: &Counted, language: usize) -> Result<()> {
     }
 }
 
-/// Who is served in a phase: all languages as one, or the worst compressed one.
+/// Who is served in a phase: all languages as one, the worst compressed one, or all by their weights.
 #[derive(Clone, Copy, PartialEq)]
 enum Serve {
     Everyone,
     Worst,
+    Fairly,
 }
 
 /// A training run: everything that the calling thread alone touches.
@@ -157,6 +166,7 @@ struct Run<'r, 't> {
     /// Of each language's train text at the start; empty unless it is asked for.
     train_tokens: Vec<u64>,
     prices: Prices,
+    fair: Option<Fair>,
     scratch: Scratch,
     result: Trained,
 }
@@ -177,10 +187,11 @@ impl<'r, 't> Run<'r, 't> {
         let measures: Vec<Option<Measure>> = languages.iter().map(|language| language.measure).collect();
         let scale = |stop: &AtomicBool| Scale::new(&measures, start, settings.most_symbols, stop);
         let scale = caller.wait_for(&Trained::default(), scale)?;
-        let counted = if settings.joint.is_some() { languages } else { &[] };
-        let train_tokens = caller.wait_for(&Trained::default(), |stop| {
+        let counted = if settings.joint.is_some() || settings.beta.is_some() { languages } else { &[] };
+        let train_tokens: Vec<u64> = caller.wait_for(&Trained::default(), |stop| {
             counted.iter().map(|language| start.cutter(stop).count_all(&language.train)).collect()
         })?;
+        let fair = settings.beta.map(|beta| Fair::new(beta, &train_tokens, &scale.gauges));
         Ok(Run {
             start,
             settings,
@@ -191,6 +202,7 @@ impl<'r, 't> Run<'r, 't> {
             scale,
             train_tokens,
             prices: Prices::default(),
+            fair,
             scratch: Scratch::new(capacity),
             result: Trained::default(),
         })
@@ -223,7 +235,7 @@ impl<'r, 't> Run<'r, 't> {
             let _stop_helpers = StopOnDrop(&stop);
             while !self.reached() && self.result.steps.len() < until {
                 let served = match serve {
-                    Serve::Everyone => None,
+                    Serve::Everyone | Serve::Fairly => None,
                     Serve::Worst => {
                         self.scale.catch_up(self.log, &mut self.scratch);
                         match self.turns.next(&self.scale.gauges) {
@@ -232,7 +244,9 @@ impl<'r, 't> Run<'r, 't> {
                         }
                     }
                 };
-                match (self.best(&pool, served)?, served) {
+                let fairly = serve == Serve::Fairly;
+                let best = if fairly { self.best_by_weight(&pool)? } else { self.best(&pool, served)? };
+                match (best, served) {
                     (Some(Candidate { count, pair }), _) => {
                         self.append(Step { left: pair.left(), right: pair.right(), served, count })?;
                     }
@@ -261,12 +275,20 @@ impl<'r, 't> Run<'r, 't> {
         Ok(learner)
     }
 
+    fn all_up_to_date<'p>(&mut self, pool: &'p Pool) -> Result<Vec<MutexGuard<'p, Learner>>> {
+        (0..pool.len()).map(|language| self.up_to_date(pool, language)).collect()
+    }
+
+    fn best_by_weight(&mut self, pool: &Pool) -> Result<Option<Candidate>> {
+        let mut learners = self.all_up_to_date(pool)?;
+        let best = |fair: &mut Fair| fair.best(&mut learners, &self.vocabulary, &self.settings.admission);
+        Ok(self.fair.as_mut().and_then(best))
+    }
+
     /// What a pair saves is counted in tokens per unit: one that is a hundredth of a language's tokens in train saves about a
     /// hundredth of what a unit of that language costs.
     fn best_for_all(&mut self, pool: &Pool, served: usize, share: f64) -> Result<Option<Candidate>> {
-        let learners: Result<Vec<_>> =
-            (0..pool.len()).map(|language| self.up_to_date(pool, language)).collect();
-        let mut learners = learners?;
+        let mut learners = self.all_up_to_date(pool)?;
         let price = |(language, learner): (usize, &MutexGuard<Learner>)| {
             let tokens = self.train_tokens[language] - learner.saved;
             1.0 / self.scale.gauges[language].rate() / tokens as f64
@@ -310,6 +332,12 @@ impl<'r, 't> Run<'r, 't> {
         }
         self.result.steps.push(step);
         let done = self.result.steps.len();
+        if let Some(fair) = &mut self.fair
+            && is_time_to_weigh(done)
+        {
+            self.scale.catch_up(self.log, &mut self.scratch);
+            fair.weigh(&self.scale.gauges);
+        }
         if done.is_power_of_two() || done.is_multiple_of((self.settings.goal.size() / 1000).max(1)) {
             self.snapshot();
         }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::counts::WordCounts;
+use crate::fair::power;
 use crate::vocabulary::byte_ranks;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -61,6 +62,12 @@ fn naive(given: &[Given], settings: &Settings) -> Learned {
     let held = |text: &Words| text.iter().map(|(word, count)| word.len() as u64 * count).sum::<u64>();
     let (mut steps, mut exhausted): (Vec<Step>, _) = (Vec::new(), settings.known_exhausted.clone());
     let mut nothing_in_common = false;
+    let rates = |measured: &[Words]| -> Vec<f64> {
+        let rate = |(one, text): (&Given, &Words)| one.units() / held(text) as f64 / one.ratio;
+        given.iter().zip(measured).map(rate).collect()
+    };
+    let sizes: Vec<f64> =
+        train.iter().zip(rates(&measured)).map(|(text, rate)| held(text) as f64 * rate).collect();
     loop {
         let done = match settings.goal {
             Goal::Merges(merges) => steps.len() >= merges,
@@ -90,8 +97,10 @@ fn naive(given: &[Given], settings: &Settings) -> Learned {
                 .collect();
             let worst = |some: Vec<usize>| some.into_iter().min_by(|a, b| rate(a).total_cmp(&rate(b)));
             let eligible = alive.iter().copied().filter(within).collect();
-            let served = if global { None } else { worst(eligible).or_else(|| worst(alive)) };
-            if !global && served.is_none() {
+            let fairly = settings.beta.filter(|_| !global);
+            let served =
+                if global || fairly.is_some() { None } else { worst(eligible).or_else(|| worst(alive)) };
+            if !global && fairly.is_none() && served.is_none() {
                 break;
             }
             // 2. Its most frequent pair; ties go to the greater pair.
@@ -110,8 +119,19 @@ fn naive(given: &[Given], settings: &Settings) -> Learned {
             let id = |token: &Token| tokens.iter().position(|known| known == token).unwrap() as u32;
             let mut order: Vec<_> = counts.iter().map(|(&pair, &count)| (count, pair)).collect();
             order.sort_unstable_by(|a, b| b.cmp(a));
-            if let (Some(share), true, Some(&(best, _))) = (settings.joint, served.is_some(), order.first()) {
+            let weights: Option<Vec<f64>> = if let Some(beta) = fairly {
+                let lowest = rates(&measured).into_iter().fold(f64::INFINITY, f64::min);
+                let powers = rates(&measured).into_iter().map(|rate| power(lowest / rate, beta).max(1e-280));
+                Some(powers.zip(&sizes).map(|(power, size)| power / size).collect())
+            } else if let (Some(share), true, Some(&(best, _))) =
+                (settings.joint, served.is_some(), order.first())
+            {
                 order.retain(|&(count, _)| count as f64 >= share * best as f64);
+                Some((0..given.len()).map(|one| 1.0 / rate(&one) / held(&train[one]) as f64).collect())
+            } else {
+                None
+            };
+            if let Some(weights) = weights.filter(|_| !order.is_empty()) {
                 let saved = |pair: (&Token, &Token)| {
                     (0..given.len()).fold(0.0, |sum, language| {
                         let occurs = |word: &[Token]| {
@@ -119,7 +139,7 @@ fn naive(given: &[Given], settings: &Settings) -> Learned {
                         };
                         let text = &train[language];
                         let count: u64 = text.iter().map(|(word, count)| occurs(word) * count).sum();
-                        sum + 1.0 / rate(&language) / held(text) as f64 * count as f64
+                        sum + weights[language] * count as f64
                     })
                 };
                 let all: Vec<f64> = order.iter().map(|&(_, pair)| saved(pair)).collect();
@@ -131,7 +151,7 @@ fn naive(given: &[Given], settings: &Settings) -> Learned {
                 None => {
                     match served {
                         Some(language) => exhausted.push((language, steps.len())),
-                        None if settings.global_merges == usize::MAX => break,
+                        None if settings.global_merges == usize::MAX || fairly.is_some() => break,
                         None => nothing_in_common = true,
                     }
                     continue;
@@ -187,12 +207,14 @@ fn some_settings() -> impl Strategy<Value = Settings> {
     let window = prop::option::of((1usize..8, prop::sample::select(vec![0.5, 1.0, 2.0])));
     let longest = prop::sample::select(vec![2, 4, usize::MAX, usize::MAX]);
     let joint = prop::option::of(prop::sample::select(vec![0.1, 0.5, 0.9]));
-    (goal, global_merges, window, joint, 0u64..4, longest, 1usize..3).prop_map(
-        |(goal, global_merges, window, joint, min_frequency, max_token_length, threads)| Settings {
+    let beta = prop::option::of(prop::sample::select(vec![0.0, 0.5, 3.0, 150.0]));
+    (goal, global_merges, window, joint, beta, 0u64..4, longest, 1usize..3).prop_map(
+        |(goal, global_merges, window, joint, beta, min_frequency, max_token_length, threads)| Settings {
             goal,
             global_merges,
             window: window.map(|(size, alpha)| Window { size, alpha }),
             joint,
+            beta,
             admission: Admission { min_frequency, max_token_length, whole_characters: false },
             threads,
             most_symbols: MOST_SYMBOLS,
@@ -269,6 +291,7 @@ fn two_merges_that_make_the_same_string_share_its_token() {
         global_merges: 0,
         window: None,
         joint: None,
+        beta: None,
         admission: Admission { min_frequency: 0, max_token_length: usize::MAX, whole_characters: false },
         threads: 1,
         most_symbols: MOST_SYMBOLS,

@@ -272,6 +272,18 @@ BAD_RUNS = {
         f"{CLASSICAL} --alpha 2 --unit line --global-merges 0 --on dev --ratio a=auto --ratios no.json",
         "no use for --global-merges, --alpha, --ratio, --ratios, --unit, --on",
     ),
+    "parity with beta": (
+        f"{BOTH} --beta 3",
+        "--method parity has no use for --beta: leave that out, or train with --method fair",
+    ),
+    "fair with window": (
+        f"{BOTH} --method fair --beta 3 --window 5",
+        "it has no use for --window: leave that out.",
+    ),
+    "negative beta": (
+        f"{BOTH} --method fair --beta -1",
+        "beta is -1.0: it must be a finite number, 0 or more",
+    ),
     "alpha alone": (f"{BOTH} --alpha 2", "limits nobody without a window: give window=100 (--window 100)"),
     "unknown languages": (
         f"{BOTH} --skip xx,eng_Latn,fil_Latn",

@@ -17,7 +17,7 @@ from pairity.experiments.reading import as_toml
 from pairity.experiments.running import check_places
 from pairity.progress import Progress
 from pairity.text.reading import read_texts
-from pairity.training.policy import Parity
+from pairity.training.policy import Fair, Parity
 
 
 def experiment(**settings: Any) -> Experiment:
@@ -239,6 +239,19 @@ def test_a_file_that_is_written_reads_as_the_same_experiment(project: Path) -> N
     one = read(file)
     (project / "copy.toml").write_text(as_toml(one), encoding="utf-8")
     assert read(project / "copy.toml") == one
+
+
+def test_a_run_of_each_beta(project: Path) -> None:
+    file = project / "grid.toml"
+    more = '\n[[run]]\nmethod = "fair"\nbeta = [4, 64]\nunit = "byte"\n'
+    file.write_text(file.read_text(encoding="utf-8") + more, encoding="utf-8")
+    found = [row for row in plan(read(file)).rows if row.method == "fair"]
+    assert [row.name for row in found[:2]] == ["fair, beta=4@300", "fair, beta=64@300"]
+    assert [row.training and row.training.policy for row in found[:2]] == [
+        Fair(beta=4, unit="byte"),
+        Fair(beta=64, unit="byte"),
+    ]
+    assert all(row.is_prefix for row in found)
 
 
 def test_ratios_of_dev_are_those_of_each_language(project: Path) -> None:

@@ -22,8 +22,8 @@ from click.testing import CliRunner
 
 from pairity import experiments, sample
 from pairity.cli.options import read_list
+from pairity.cli.policies import read_ratios
 from pairity.cli.program import main
-from pairity.cli.training import read_ratios
 from pairity.counts.counting import count
 from pairity.counts.counts import Counts
 from pairity.errors import PairityError

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pairity import _core, reference
 from pairity.bpe.merges import BYTE_TOKENS
-from pairity.training.policy import Classical, Parity, Policy
+from pairity.training.policy import Classical, Fair, Parity, Policy
 
 Words = dict[bytes, int]
 
@@ -80,6 +80,7 @@ def engine(
         global_merges=method.global_merges_of(budget),
         window=method.window_setting(),
         joint=method.joint_setting(),
+        beta=method.beta_setting(),
         threads=threads,
         start=start,
         known=engine_steps(known, token_of),
@@ -161,6 +162,8 @@ def cases(draw):
     if draw(st.booleans()):
         shape["joint"] = draw(st.sampled_from([0.1, 0.5, 0.7, 0.99]))
     method: Policy = Parity(**shape)
+    if kind != "classical" and draw(st.booleans()):
+        method = Fair(beta=draw(st.sampled_from([0, 0.3, 1, 4, 150.5, 1e5])))
     if kind == "classical":
         method = Classical()
         if draw(st.booleans()):
@@ -266,6 +269,22 @@ def test_rare_pairs_come_after_the_queue_has_run_dry():
                     "num_merges": 60,
                 }
                 assert_equal(case | {"known": known, "min_frequency": floor}, threads)
+
+
+def test_weights_are_renewed_at_the_same_merges():
+    """From merge 2048 on not at every one, and a run that goes on must know the weights of some merges ago."""
+    numbers = np.random.default_rng(1)
+    text = [{bytes(numbers.choice(list(b"abcdefgh"), 16)): 1 + i % 7 for i in range(200)} for _ in range(2)]
+    case = {
+        "train": {"x": text[0], "y": text[1]},
+        "dev": {"x": dict([*text[0].items()][:9]), "y": dict([*text[1].items()][:9])},
+        "dev_units": {"x": 9.0, "y": 9.0},
+        "method": Fair(beta=20),
+        "num_merges": 2075,
+    }
+    whole, _ = engine(**case)
+    assert reference.train(**case, known=whole.merges[:2040]).merges == whole.merges
+    assert engine(**case, known=whole.merges[:2061])[0].merges == whole.merges
 
 
 def test_lists_that_come_and_go_are_kept_apart():

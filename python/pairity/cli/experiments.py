@@ -41,6 +41,7 @@ def experiment_command(file: Path, output: Path, threads: int | None) -> None:
     """
     pairity sweep --train train/ --dev dev/ --data devtest/ --vocab-size 32000 --window 50,100,150,200 -o sweep/
     pairity sweep --train train/ --dev dev/ --data devtest/ --vocab-size 8000,16000 --global-merges 0,0.5 -o sweep/
+    pairity sweep --train train/ --dev dev/ --data devtest/ --vocab-size 32000 --method fair --beta 16,64,150 -o sweep/
     """,
 )
 @several("--train", "train_sources", required=True, metavar="SOURCE...", help="Text to learn from.")
@@ -64,6 +65,12 @@ def experiment_command(file: Path, output: Path, threads: int | None) -> None:
     commas=True,
     metavar="SHARE...",
     help="Look at pairs with SHARE of the best one's count, and take the one that helps all languages most.",
+)
+@several(
+    "--beta",
+    commas=True,
+    metavar="B...",
+    help="With --method fair: how much more a language weighs that costs more.",
 )
 @several(
     "--global-merges",
@@ -101,9 +108,11 @@ def sweep_command(
     Every option with several values is an axis, and every combination is a tokenizer. What a SOURCE may be: pairity
     --help.
     """
-    if not dev_sources and (not method or "parity" in method):
+    measuring = [one for one in method or ("parity",) if one in ("parity", "fair")]
+    if not dev_sources and measuring:
         raise PairityError(
-            "sweep: method parity measures languages by parallel text: give it with --dev, or --method classical."
+            f"sweep: method {measuring[0]} measures languages by parallel text: give it with --dev, or --method "
+            "classical."
         )
     settings: dict[str, Any] = {"pretokenizer": list(pretokenizer), "method": list(method)}
     settings |= {key: [number_in(key, word) for word in words] for key, words in axes.items()}

@@ -1,33 +1,30 @@
 """`train`: options to a policy, and text to a tokenizer."""
 
 import json
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
 import click
-from click.core import ParameterSource
 
 from pairity.bpe.roles import GivenRoles
 from pairity.cli.drawing import drawing
 from pairity.cli.options import command, config, cutting, force, memory, min_count, output, roles, several
 from pairity.cli.outputs import note_resuming, output_folder, resumable
+from pairity.cli.policies import parse_global_merges, parse_ratios, read_ratios, refuse_idle
 from pairity.cli.printing import print_notes, print_training, print_written
 from pairity.counts.checkpoint import exists, remove
 from pairity.errors import PairityError
 from pairity.files.places import inside_or_beside
 from pairity.formats.folder import OF_THE_FOLDER, SETTINGS
-from pairity.formats.json_files import unreadable
 from pairity.languages import is_chosen
 from pairity.text.sampling import Draw
 from pairity.tokenizer.tokenizer import Tokenizer
-from pairity.training.policy import Classical, Parity, Policy, refuse_lone_alpha
+from pairity.training.policy import Classical, Fair, Parity, Policy
 from pairity.training.settings import Settings, make_settings
 from pairity.training.training import counting_checkpoint, train
 
 CHECKPOINT = "checkpoint.parquet"
-GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP)
 
 
 @command(
@@ -38,6 +35,7 @@ GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSour
     pairity train --train train/ --dev dev/ --ratio code=auto math=auto --vocab-size 64000 -o tokenizer/
     pairity train --train train/ --dev dev/ --languages paper-30 --temperature 3.3 --vocab-size 128000 -o tokenizer/
     pairity train --train counts.parquet --dev dev/ --global-merges 0.5 --window 100 --vocab-size 64000 -o tokenizer/
+    pairity train --train counts.parquet --dev dev/ --method fair --beta 64 --vocab-size 64000 -o tokenizer/
     pairity train --train 'telugu=te/*.parquet' --on train --continue llama/ --add-tokens 5000 -o longer/
     pairity train --train train/ --dev dev/ --bos-token '<s>' --eos-token '</s>' --vocab-size 64000 -o tokenizer/
     pairity train --config run.toml --resume -o tokenizer/
@@ -57,10 +55,11 @@ GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSour
 )
 @click.option(
     "--method",
-    type=click.Choice(["parity", "classical"]),
+    type=click.Choice(["parity", "fair", "classical"]),
     default="parity",
     show_default=True,
-    help="parity: serve the language that is worst off; classical: the most frequent pair overall.",
+    help="parity: serve the language that is worst off; fair: the pair that saves most over all languages, where those "
+    "that cost more weigh more (--beta); classical: the most frequent pair overall.",
 )
 @click.option(
     "--global-merges",
@@ -90,6 +89,13 @@ GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSour
     metavar="SHARE",
     help="Of the served language's pairs with at least SHARE of the best one's count, take the one that saves all "
     "languages the most tokens. 1.0 is the paper's rule.",
+)
+@click.option(
+    "--beta",
+    type=float,
+    default=64.0,
+    show_default=True,
+    help="With --method fair: 0 looks at the sum over languages alone, and the larger, the more equal they become.",
 )
 @several(
     "--ratio",
@@ -175,6 +181,7 @@ def train_command(
     window: int | None,
     alpha: float,
     joint: float,
+    beta: float,
     ratio: Sequence[str],
     ratios: Path | None,
     unit: Any,
@@ -211,17 +218,13 @@ def train_command(
     """
     refuse_idle(method, window, alpha)
     policy: Policy = Classical()
-    if method == "parity":
+    if method != "classical":
         targets = read_ratios(ratios) | parse_ratios(ratio)
-        policy = Parity(
-            global_merges=parse_global_merges(global_merges),
-            window=window,
-            alpha=alpha,
-            joint=joint,
-            ratios=targets or None,
-            unit=unit,
-            on=on,
-        )
+        compared: dict[str, Any] = {"ratios": targets or None, "unit": unit, "on": on}
+        policy = Fair(beta=beta, **compared)
+        if method == "parity":
+            first = parse_global_merges(global_merges)
+            policy = Parity(global_merges=first, window=window, alpha=alpha, joint=joint, **compared)
     wanted: dict[str, Any] = {
         "vocab_size": vocab_size,
         "num_merges": num_merges,
@@ -286,24 +289,6 @@ def train_command(
     print_written(f"{output}/", then=f"try: pairity encode {output} < text.txt, pairity inspect {output}")
 
 
-OF_PARITY = ("global_merges", "window", "alpha", "joint", "ratio", "ratios", "unit", "on")
-"""Options that say whom to serve."""
-
-
-def refuse_idle(method: str, window: int | None, alpha: float) -> None:
-    """Refuse options that were given, here or in a config file, and would do nothing."""
-    context = click.get_current_context()
-    given = [name for name in OF_PARITY if context.get_parameter_source(name) in GIVEN]
-    if method == "classical" and given:
-        options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
-        raise PairityError(
-            f"--method classical serves no language in particular, so it has no use for {options}: leave that out, "
-            "or train with --method parity."
-        )
-    if window is None and "alpha" in given:
-        refuse_lone_alpha(alpha)
-
-
 def is_finished(
     output: Path,
     settings: Settings,
@@ -347,53 +332,3 @@ def save(tokenizer: Tokenizer, output: Path, checkpoint: Path, *, force: bool) -
         raise PairityError(
             f"{error} The merges are kept in {checkpoint}: the same command with --resume goes on from there."
         ) from error
-
-
-def parse_global_merges(text: str) -> int | float:
-    try:
-        return float(text) if "." in text else int(text)
-    except ValueError:
-        raise PairityError(
-            f"--global-merges is {text!r}: give a number of merges or a share such as 0.5."
-        ) from None
-
-
-def parse_ratios(texts: Sequence[str]) -> dict[str, float | str]:
-    """["code=130", "math=eng_Latn"] -> {"code": 130.0, "math": "eng_Latn"}"""
-    found: dict[str, float | str] = {}
-    for text in texts:
-        language, _, value = text.partition("=")
-        if not (language and value):
-            raise PairityError(
-                f"--ratio {text!r}: write LANG=auto, LANG=BYTES, or LANG=LANGUAGE to copy a language's."
-            )
-        if language in found:
-            raise PairityError(f"--ratio is given twice for {language!r}: leave one out.")
-        try:
-            found[language] = float(value)
-        except ValueError:
-            found[language] = value
-    return found
-
-
-def read_ratios(path: Path | None) -> dict[str, float | str]:
-    if path is None:
-        return {}
-    kind = "JSON" if path.suffix == ".json" else "TOML"
-    try:
-        text = path.read_text(encoding="utf-8")
-        found = json.loads(text) if kind == "JSON" else tomllib.loads(text)
-    except OSError as error:
-        raise unreadable(path, error) from None
-    except (ValueError, RecursionError) as error:
-        raise PairityError(
-            f"{path} cannot be read as {kind}: {error}. --ratios takes a .toml file (code = 130) or a .json file "
-            '({"code": 130}).'
-        ) from error
-    if not isinstance(found, dict) or not all(
-        isinstance(value, int | float | str) and not isinstance(value, bool) for value in found.values()
-    ):
-        raise PairityError(
-            f"{path} must map languages to bytes per line, to languages or to auto, as in code = 'auto'"
-        )
-    return found

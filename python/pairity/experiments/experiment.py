@@ -25,19 +25,10 @@ ALL: Final = "all"
 """The set of languages that is always there: those of train that dev has."""
 
 OF_TEXT: Final = ("languages", "balance", "temperature", "sample", "seed", "pretokenizer")
-OF_POLICY: Final = (
-    "window",
-    "alpha",
-    "joint",
-    "global_merges",
-    "ratios",
-    "unit",
-    "on",
-    "dev_lines",
-    "dev_seed",
-)
+COMPARING: Final = ("ratios", "unit", "on", "dev_lines", "dev_seed")
 METHODS: Final[Mapping[str, tuple[str, ...]]] = {
-    "parity": ("vocab_size", *OF_TEXT, *OF_POLICY),
+    "parity": ("vocab_size", *OF_TEXT, "window", "alpha", "joint", "global_merges", *COMPARING),
+    "fair": ("vocab_size", *OF_TEXT, "beta", *COMPARING),
     "classical": ("vocab_size", *OF_TEXT),
     "unigram": ("vocab_size", *OF_TEXT),
 }
@@ -70,6 +61,7 @@ KINDS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
     "window": (is_whole, "a whole number, such as 100"),
     "alpha": (is_number, "a number, such as 2.0"),
     "joint": (is_number, "a share, such as 0.5"),
+    "beta": (is_number, "a number, such as 64"),
     "global_merges": (is_number, "a number of merges, or a share such as 0.5"),
     "ratios": (lambda value: value == "dev" or isinstance(value, Mapping), '"dev", or { LANG = BYTES }'),
     "unit": (is_text, "line, byte, char or word"),

@@ -14,7 +14,7 @@ from pairity.experiments.making import Made
 from pairity.experiments.scoring import Scored
 from pairity.judging.metrics.fairness import worst_language
 from pairity.judging.scores import Scores
-from pairity.training.policy import Parity
+from pairity.training.policy import Classical, Fair, Parity
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +45,7 @@ class Row:
     window: int | None
     alpha: float | None
     joint: float | None
+    beta: float | None
     ratios: str | None
     unit: str | None
     on: str | None
@@ -104,7 +105,8 @@ def row_of(made: Made, scored: Scored, data: Data) -> Row:
     gini, rate, cost = (values(scores, name, metric) for metric in ("gini", "compression_rate_line", "cost"))
     policy = planned.training.policy if planned.training else None
     parity = policy if isinstance(policy, Parity) else None
-    used = planned.dev if parity and parity.on == "dev" else None
+    compared = None if isinstance(policy, Classical) else policy
+    used = planned.dev if compared and compared.on == "dev" else None
     draw = corpus.draw if corpus else None
 
     def value(metric: str) -> float | None:
@@ -132,9 +134,10 @@ def row_of(made: Made, scored: Scored, data: Data) -> Row:
         window=parity.window if parity else None,
         alpha=float(parity.alpha) if parity and parity.window else None,
         joint=float(parity.joint) if parity else None,
+        beta=float(policy.beta) if isinstance(policy, Fair) else None,
         ratios=json.dumps(given["ratios"]) if "ratios" in given else None,
-        unit=parity.unit if parity else None,
-        on=parity.on if parity else None,
+        unit=compared.unit if compared else None,
+        on=compared.on if compared else None,
         dev_lines=len(next(iter(used.values()))) if used else None,
         dev_seed=given.get("dev_seed"),
         gini=gini.value,

@@ -25,8 +25,9 @@ from pairity.errors import PairityError, PairityWarning, listed
 from pairity.hf.words import Alphabet, TextStream, WordCounter, Words, length, lines_of, make_alphabet
 from pairity.progress import Progress
 from pairity.threads import thread_count
+from pairity.training.comparing import is_positive
 from pairity.training.engine import Measured, learn
-from pairity.training.policy import check_alpha, check_window, is_positive
+from pairity.training.policy import check_alpha, check_window
 from pairity.training.record import stopped_early
 
 

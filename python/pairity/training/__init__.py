@@ -1,6 +1,6 @@
 """Training: counts become merges, and a policy decides whom each merge serves.
 
-In: train text and dev text (or their counts), a policy (`Classical`, `Parity`) and a size. Out: a `Tokenizer` with
+In: train text and dev text (or their counts), a policy (`Parity`, for one) and a size. Out: a `Tokenizer` with
 the record and the trace of how it was learned. Next: `pairity.formats` saves it, `pairity.judging` judges it.
 
     training    train(), which calls the others in this order:

@@ -21,8 +21,9 @@ from pairity.formats.oniguruma import for_oniguruma
 from pairity.languages import hint_of_other_names
 from pairity.text.inputs import CountsInput, Resolved
 from pairity.text.parallel import check_parallel
+from pairity.training.comparing import reference_of
 from pairity.training.measure import bytes_per_line
-from pairity.training.policy import Policy, check_whole, reference_of
+from pairity.training.policy import Policy, check_whole
 
 UNLIKELY = 2.0
 """A ratio this many times beyond the lengths of all dev lines is probably not meant."""
@@ -39,7 +40,7 @@ LEAST = {"max_token_length": 2, "pad_to": 1}
 
 def check_policy(policy: object) -> None:
     if not isinstance(policy, Policy):
-        raise PairityError(f"method is {policy!r}: give Parity(...) or Classical().")
+        raise PairityError(f"method is {policy!r}: give Parity(...), Fair(...) or Classical().")
 
 
 def check_numbers(numbers: Mapping[str, object]) -> None:

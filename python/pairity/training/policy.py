@@ -9,29 +9,19 @@
     Parity(ratios={"code": "eng_Latn"})  the same, but as many bytes as a dev line of English has
     Parity(ratios={"code": "auto"})      the same, of English if it has dev text, of the first language if not
     Parity(on="train")                   no dev set at all: bytes per token of the train text
+    Fair(beta=64)                        nobody: the pair that saves most, where a language that costs more weighs more
 
-Training asks every policy the same questions, so both classes have the same methods.
+Training asks every policy the same questions, so all classes have the same methods.
 """
 
-import dataclasses
-import math
 import operator
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any, ClassVar, Literal, NoReturn, get_args
+from typing import Any, ClassVar, Literal, NoReturn
 
-from pairity.counts.values import LanguageCounts
-from pairity.errors import PairityError, listed, quoted
-from pairity.languages import hint_of_other_names
-from pairity.training.measure import Measure, Unit, bytes_per_line, on_dev, on_train
-
-ByLanguage = Mapping[str, LanguageCounts]
-
-AUTO = "auto"
-"""A ratio as long as a dev line of the reference language ..."""
-REFERENCE = "eng_Latn"
-"""... which is this one, or the first that has dev text."""
+from pairity.errors import PairityError
+from pairity.training.comparing import ByLanguage, Comparing, is_positive
+from pairity.training.measure import Measure, Unit, on_dev
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +39,9 @@ class Classical:
         return None
 
     def joint_setting(self) -> None:
+        return None
+
+    def beta_setting(self) -> None:
         return None
 
     def check_budget(self, budget: int) -> None:
@@ -74,7 +67,7 @@ class Classical:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parity:
+class Parity(Comparing):
     """Parity-aware BPE (Foroutan, Meister et al.): serve the language with the smallest compression rate.
 
     The rate of a language is units / tokens: the lines of its dev text (or its bytes, characters or
@@ -92,12 +85,6 @@ class Parity:
     joint: float = 1.0
     """Look at those of the served language's pairs that occur at least this share as often as its most frequent one,
     and take the one that saves most tokens over all languages. 1.0: its most frequent one, as in the paper."""
-    ratios: Mapping[str, float | str] | None = None
-    """Language -> bytes of a line-equivalent, or the name of a language whose dev lines give them, or "auto"."""
-    unit: Unit = "line"
-    """What tokens are counted per: "line", "byte", "char" or "word"."""
-    on: Literal["dev", "train"] = "dev"
-    """The text that languages are compared on; "train" needs no dev text and counts bytes."""
 
     def __post_init__(self) -> None:
         share = isinstance(self.global_merges, float)
@@ -116,26 +103,7 @@ class Parity:
             raise PairityError(
                 f"joint is {self.joint}: give a share above 0.0, up to 1.0 (1.0 looks at the most frequent pair alone)."
             )
-        if self.unit not in get_args(Unit):
-            raise PairityError(f"unit is {self.unit!r}: choose one of {', '.join(get_args(Unit))}.")
-        if self.on not in ("dev", "train"):
-            raise PairityError(f"on is {self.on!r}: choose 'dev' or 'train'.")
-        if self.on == "train" and self.ratios:
-            raise PairityError(
-                "on='train' measures every language by its train bytes: leave out either on='train' or ratios."
-            )
-        if self.unit != "line" and (self.on == "train" or self.ratios):
-            what = "on='train' compares train bytes" if self.on == "train" else "ratios are bytes per line"
-            raise PairityError(
-                f"{what}, so unit={self.unit!r} (--unit {self.unit}) does nothing: leave it out."
-            )
-        for language, ratio in (self.ratios or {}).items():
-            if not isinstance(ratio, str) and not is_positive(ratio):
-                raise PairityError(
-                    f"the ratio of {language!r} is {ratio}: it must be a positive number of bytes per line."
-                )
-        if self.ratios is not None:
-            object.__setattr__(self, "ratios", MappingProxyType(dict(self.ratios)))
+        super().__post_init__()
 
     def global_merges_of(self, budget: int) -> int:
         """How many merges of a budget are global. A whole number is a count, a float is a share."""
@@ -151,6 +119,9 @@ class Parity:
         """The share, as the engine takes it."""
         return float(self.joint) if self.joint < 1 else None
 
+    def beta_setting(self) -> None:
+        return None
+
     def check_budget(self, budget: int) -> None:
         """`budget` is how many merges (or tokens) are to be learned."""
         if self.global_merges_of(budget) > budget:
@@ -159,125 +130,52 @@ class Parity:
                 "Classical() (--method classical)."
             )
 
-    def check(
-        self, train: Collection[str], dev: Collection[str] | None, left_out: Collection[str] = ()
-    ) -> None:
-        """Every language must have something to be measured by, and every name must be known.
-
-        `left_out`: languages of dev that train lacks, which may be its languages by other names.
-        """
-        ratios = self.ratios or {}
-        if unknown := [language for language in ratios if language not in train]:
-            hint = hint_of_other_names(unknown, train)
-            raise PairityError(
-                f"a ratio is given for {quoted(unknown)}, but train has no such language{hint}: {listed(train)}."
-            )
-        self.check_copied(dev or ())
-        if self.on == "train":
-            return
-        if missing := [
-            language for language in train if language not in ratios and language not in (dev or ())
-        ]:
-            raise PairityError(nothing_measures(missing, train, dev, left_out))
-        if len(ratios) < len(train) and (
-            both := [language for language in ratios if language in (dev or ())]
-        ):
-            raise PairityError(
-                f"{quoted(both)} {has(both)} both dev text and a ratio: leave one of them out (or give every "
-                "language a ratio, and dev text is only recorded)."
-            )
-
-    def check_copied(self, dev: Collection[str]) -> None:
-        """Ratios that are lengths of dev lines need that dev text."""
-        copied = {
-            language: ratio for language, ratio in (self.ratios or {}).items() if isinstance(ratio, str)
-        }
-        auto = [language for language, ratio in copied.items() if ratio == AUTO]
-        if auto and not dev:
-            raise PairityError(
-                f"the ratio of {quoted(auto)} is auto, the length of a dev line, but there is no dev text: add "
-                f"some (--dev), or give the bytes of a line as a number (--ratio {auto[0]}=130)."
-            )
-        if lost := [language for language, ratio in copied.items() if ratio not in (AUTO, *dev)]:
-            sources = list(dict.fromkeys(copied[language] for language in lost))
-            raise PairityError(
-                f"the ratio of {quoted(lost)} is copied from {quoted(sources)}, but there is no dev text for "
-                f"{quoted(sources)}{hint_of_other_names(sources, dev)}: add it, write auto (--ratio {lost[0]}=auto), "
-                f"or give the bytes of a line as a number (--ratio {lost[0]}=130)."
-            )
-
-    def compared_by_line(self, dev: Collection[str]) -> list[str]:
-        """The languages of dev whose lines decide who is served: these must be parallel."""
-        if self.unit != "line" or self.on == "train":
-            return []
-        return [language for language in dev if language not in (self.ratios or {})]
-
-    def measures(self, train: ByLanguage, dev: ByLanguage) -> dict[str, Measure]:
-        """What each language of train is measured by; `check` has passed."""
-        ratios = self.ratios or {}
-        return {
-            language: on_train(counts, *self.line_equivalent(language, dev))
-            if language in ratios or self.on == "train"
-            else on_dev(language, dev[language], self.unit)
-            for language, counts in train.items()
-        }
-
-    def line_equivalent(self, language: str, dev: ByLanguage) -> tuple[float, str | None]:
-        """How many bytes of a language are worth a dev line, and the language whose lines are that long, if any."""
-        ratio = (self.ratios or {}).get(language, 1.0)
-        if not isinstance(ratio, str):
-            return ratio, None
-        source = reference_of(dev) if ratio == AUTO else ratio
-        found = bytes_per_line(dev[source])
-        if found is None:
-            raise PairityError(
-                f"the ratio of {language!r} is copied from {source!r}, but the dev counts of {source!r} do not say "
-                f"how many lines they were made from: give dev text, or the bytes of a line as a "
-                f"number (--ratio {language}=130)."
-            )
-        return found, source
-
     def describe(self) -> dict[str, Any]:
         """For pairity.json: {"name": "parity", "global_merges": 0, "window": None, ...}."""
-        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return {"name": "parity"} | values | {"ratios": None if self.ratios is None else dict(self.ratios)}
+        own = {key: getattr(self, key) for key in ("global_merges", "window", "alpha", "joint")}
+        return {"name": "parity"} | own | self.describe_comparing()
 
 
-Policy = Classical | Parity
+@dataclass(frozen=True, kw_only=True)
+class Fair(Comparing):
+    """Alpha-fair BPE: serve nobody, and take the pair that saves most tokens over all languages by their weights.
+
+    The weight of a language is cost ** beta / size: what a unit (a dev line) costs now, and how many units its train
+    text is worth. So the sum of cost ** (beta + 1) over the languages falls as fast as it can.
+    """
+
+    beta: float = 64.0
+    """How much more a language weighs that costs more: 0 looks at the sum over languages alone, and the larger it is,
+    the more equal they become."""
+
+    def __post_init__(self) -> None:
+        if self.beta != 0 and not is_positive(self.beta):
+            raise PairityError(f"beta is {self.beta}: it must be a finite number, 0 or more, such as 64.")
+        super().__post_init__()
+
+    def global_merges_of(self, budget: int) -> int:
+        """None of them: the weights count from the first merge on."""
+        return 0
+
+    def window_setting(self) -> None:
+        return None
+
+    def joint_setting(self) -> None:
+        return None
+
+    def beta_setting(self) -> float:
+        """Beta, as the engine takes it."""
+        return float(self.beta)
+
+    def check_budget(self, budget: int) -> None:
+        """Any number is fine."""
+
+    def describe(self) -> dict[str, Any]:
+        """For pairity.json."""
+        return {"name": "fair", "beta": self.beta} | self.describe_comparing()
 
 
-def reference_of(dev: Collection[str]) -> str:
-    """The language of dev that "auto" means."""
-    return REFERENCE if REFERENCE in dev else next(iter(dev))
-
-
-def nothing_measures(
-    missing: Sequence[str], train: Collection[str], dev: Collection[str] | None, left_out: Collection[str]
-) -> str:
-    if dev is None:
-        return (
-            f"there is nothing to measure {quoted(missing)} by: give parallel dev text (--dev), a ratio for each "
-            f"language (--ratio {missing[0]}=...), or on='train' (--on train) to go by train bytes alone."
-        )
-    hint = hint_of_other_names(missing, left_out)
-    one = len(missing) == 1
-    name, each, them = (missing[0], "it", "it") if one else ("after them", "each", "them")
-    return (
-        f"no dev text for {quoted(missing)}{hint}: train has {len(train)} languages, dev has {len(dev)} of them. Add "
-        f"dev text named {name}, give {each} a ratio with --ratio {missing[0]}=..., or leave {them} out with "
-        f"--skip {','.join(missing)}."
-    )
-
-
-def has(names: Sequence[str]) -> str:
-    return "has" if len(names) == 1 else "have"
-
-
-def is_positive(value: object) -> bool:
-    try:
-        return math.isfinite(value) and value > 0  # type: ignore[arg-type, operator]
-    except (TypeError, OverflowError):
-        return False
+Policy = Classical | Parity | Fair
 
 
 def check_window(name: str, window: object) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 from pairity.counts.pruning import pruning_notes
 from pairity.errors import listed
 from pairity.training.checks import lengths_of_lines, what_auto_means
+from pairity.training.comparing import reference_of
 from pairity.training.engine import Exhausted
-from pairity.training.policy import reference_of
 from pairity.training.settings import Settings
 from pairity.training.texts import Texts
 from pairity.training.trace import STUCK_GAIN, STUCK_SERVICES, Trace

@@ -116,6 +116,7 @@ class Settings:
             "global_merges": None if first is None else known + first,
             "window": self.policy.window_setting(),
             "joint": self.policy.joint_setting(),
+            "beta": self.policy.beta_setting(),
             "min_frequency": self.min_frequency,
             "max_token_length": self.max_token_length,
             "whole_characters": self.whole_characters,

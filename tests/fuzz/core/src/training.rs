@@ -28,6 +28,7 @@ struct Input {
     in_tokens: bool,
     global_merges: Option<u8>,
     joint: Option<f64>,
+    beta: Option<f64>,
     window: Option<(u8, f64)>,
     min_frequency: u8,
     max_token_length: Option<u8>,
@@ -82,6 +83,7 @@ fuzz_target!(|input: Input| {
         global_merges: input.global_merges.map_or(usize::MAX, usize::from),
         window: input.window.map(|(size, alpha)| Window { size: usize::from(size), alpha }),
         joint: input.joint,
+        beta: input.beta,
         admission: Admission {
             min_frequency: u64::from(input.min_frequency),
             max_token_length: input.max_token_length.map_or(usize::MAX, usize::from),

@@ -1,0 +1,88 @@
+"""Options that say who is served, on their way to a policy."""
+
+import json
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from click.core import ParameterSource
+
+from pairity.errors import PairityError
+from pairity.formats.json_files import unreadable
+from pairity.training.policy import refuse_lone_alpha
+
+GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP)
+
+COMPARING = ("ratio", "ratios", "unit", "on")
+OF_METHOD = {
+    "parity": ("global_merges", "window", "alpha", "joint", *COMPARING),
+    "fair": ("beta", *COMPARING),
+    "classical": (),
+}
+"""Method -> the options that only some methods have, as far as it has them."""
+
+
+def refuse_idle(method: str, window: int | None, alpha: float) -> None:
+    """Refuse options that were given, here or in a config file, and would do nothing."""
+    context = click.get_current_context()
+    some = dict.fromkeys(name for names in OF_METHOD.values() for name in names)
+    given = [name for name in some if context.get_parameter_source(name) in GIVEN]
+    if idle := [name for name in given if name not in OF_METHOD[method]]:
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in idle)
+        fitting = [other for other, names in OF_METHOD.items() if set(given) <= set(names)]
+        instead = f", or train with --method {fitting[0]}" if fitting else ""
+        why = "" if method == "parity" else " serves no language in particular, so it"
+        raise PairityError(f"--method {method}{why} has no use for {options}: leave that out{instead}.")
+    if window is None and "alpha" in given:
+        refuse_lone_alpha(alpha)
+
+
+def parse_global_merges(text: str) -> int | float:
+    try:
+        return float(text) if "." in text else int(text)
+    except ValueError:
+        raise PairityError(
+            f"--global-merges is {text!r}: give a number of merges or a share such as 0.5."
+        ) from None
+
+
+def parse_ratios(texts: Sequence[str]) -> dict[str, float | str]:
+    """["code=130", "math=eng_Latn"] -> {"code": 130.0, "math": "eng_Latn"}"""
+    found: dict[str, float | str] = {}
+    for text in texts:
+        language, _, value = text.partition("=")
+        if not (language and value):
+            raise PairityError(
+                f"--ratio {text!r}: write LANG=auto, LANG=BYTES, or LANG=LANGUAGE to copy a language's."
+            )
+        if language in found:
+            raise PairityError(f"--ratio is given twice for {language!r}: leave one out.")
+        try:
+            found[language] = float(value)
+        except ValueError:
+            found[language] = value
+    return found
+
+
+def read_ratios(path: Path | None) -> dict[str, float | str]:
+    if path is None:
+        return {}
+    kind = "JSON" if path.suffix == ".json" else "TOML"
+    try:
+        text = path.read_text(encoding="utf-8")
+        found = json.loads(text) if kind == "JSON" else tomllib.loads(text)
+    except OSError as error:
+        raise unreadable(path, error) from None
+    except (ValueError, RecursionError) as error:
+        raise PairityError(
+            f"{path} cannot be read as {kind}: {error}. --ratios takes a .toml file (code = 130) or a .json file "
+            '({"code": 130}).'
+        ) from error
+    if not isinstance(found, dict) or not all(
+        isinstance(value, int | float | str) and not isinstance(value, bool) for value in found.values()
+    ):
+        raise PairityError(
+            f"{path} must map languages to bytes per line, to languages or to auto, as in code = 'auto'"
+        )
+    return found

@@ -1,0 +1,170 @@
+"""What languages are compared by, where a policy compares them: dev text, ratios, or train text."""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+from pairity.counts.values import LanguageCounts
+from pairity.errors import PairityError, listed, quoted
+from pairity.languages import hint_of_other_names
+from pairity.training.measure import Measure, Unit, bytes_per_line, on_dev, on_train
+
+ByLanguage = Mapping[str, LanguageCounts]
+
+AUTO = "auto"
+"""A ratio as long as a dev line of the reference language ..."""
+REFERENCE = "eng_Latn"
+"""... which is this one, or the first that has dev text."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparing:
+    """How the compression rates of languages are measured: a part of every policy that compares them."""
+
+    ratios: Mapping[str, float | str] | None = None
+    """Language -> bytes of a line-equivalent, or the name of a language whose dev lines give them, or "auto"."""
+    unit: Unit = "line"
+    """What tokens are counted per: "line", "byte", "char" or "word"."""
+    on: Literal["dev", "train"] = "dev"
+    """The text that languages are compared on; "train" needs no dev text and counts bytes."""
+
+    def __post_init__(self) -> None:
+        if self.unit not in get_args(Unit):
+            raise PairityError(f"unit is {self.unit!r}: choose one of {', '.join(get_args(Unit))}.")
+        if self.on not in ("dev", "train"):
+            raise PairityError(f"on is {self.on!r}: choose 'dev' or 'train'.")
+        if self.on == "train" and self.ratios:
+            raise PairityError(
+                "on='train' measures every language by its train bytes: leave out either on='train' or ratios."
+            )
+        if self.unit != "line" and (self.on == "train" or self.ratios):
+            what = "on='train' compares train bytes" if self.on == "train" else "ratios are bytes per line"
+            raise PairityError(
+                f"{what}, so unit={self.unit!r} (--unit {self.unit}) does nothing: leave it out."
+            )
+        for language, ratio in (self.ratios or {}).items():
+            if not isinstance(ratio, str) and not is_positive(ratio):
+                raise PairityError(
+                    f"the ratio of {language!r} is {ratio}: it must be a positive number of bytes per line."
+                )
+        if self.ratios is not None:
+            object.__setattr__(self, "ratios", MappingProxyType(dict(self.ratios)))
+
+    def check(
+        self, train: Collection[str], dev: Collection[str] | None, left_out: Collection[str] = ()
+    ) -> None:
+        """Every language must have something to be measured by, and every name must be known.
+
+        `left_out`: languages of dev that train lacks, which may be its languages by other names.
+        """
+        ratios = self.ratios or {}
+        if unknown := [language for language in ratios if language not in train]:
+            hint = hint_of_other_names(unknown, train)
+            raise PairityError(
+                f"a ratio is given for {quoted(unknown)}, but train has no such language{hint}: {listed(train)}."
+            )
+        self.check_copied(dev or ())
+        if self.on == "train":
+            return
+        if missing := [
+            language for language in train if language not in ratios and language not in (dev or ())
+        ]:
+            raise PairityError(nothing_measures(missing, train, dev, left_out))
+        if len(ratios) < len(train) and (
+            both := [language for language in ratios if language in (dev or ())]
+        ):
+            raise PairityError(
+                f"{quoted(both)} {has(both)} both dev text and a ratio: leave one of them out (or give every "
+                "language a ratio, and dev text is only recorded)."
+            )
+
+    def check_copied(self, dev: Collection[str]) -> None:
+        """Ratios that are lengths of dev lines need that dev text."""
+        copied = {
+            language: ratio for language, ratio in (self.ratios or {}).items() if isinstance(ratio, str)
+        }
+        auto = [language for language, ratio in copied.items() if ratio == AUTO]
+        if auto and not dev:
+            raise PairityError(
+                f"the ratio of {quoted(auto)} is auto, the length of a dev line, but there is no dev text: add "
+                f"some (--dev), or give the bytes of a line as a number (--ratio {auto[0]}=130)."
+            )
+        if lost := [language for language, ratio in copied.items() if ratio not in (AUTO, *dev)]:
+            sources = list(dict.fromkeys(copied[language] for language in lost))
+            raise PairityError(
+                f"the ratio of {quoted(lost)} is copied from {quoted(sources)}, but there is no dev text for "
+                f"{quoted(sources)}{hint_of_other_names(sources, dev)}: add it, write auto (--ratio {lost[0]}=auto), "
+                f"or give the bytes of a line as a number (--ratio {lost[0]}=130)."
+            )
+
+    def compared_by_line(self, dev: Collection[str]) -> list[str]:
+        """The languages of dev whose lines decide who is served: these must be parallel."""
+        if self.unit != "line" or self.on == "train":
+            return []
+        return [language for language in dev if language not in (self.ratios or {})]
+
+    def measures(self, train: ByLanguage, dev: ByLanguage) -> dict[str, Measure]:
+        """What each language of train is measured by; `check` has passed."""
+        ratios = self.ratios or {}
+        return {
+            language: on_train(counts, *self.line_equivalent(language, dev))
+            if language in ratios or self.on == "train"
+            else on_dev(language, dev[language], self.unit)
+            for language, counts in train.items()
+        }
+
+    def line_equivalent(self, language: str, dev: ByLanguage) -> tuple[float, str | None]:
+        """How many bytes of a language are worth a dev line, and the language whose lines are that long, if any."""
+        ratio = (self.ratios or {}).get(language, 1.0)
+        if not isinstance(ratio, str):
+            return ratio, None
+        source = reference_of(dev) if ratio == AUTO else ratio
+        found = bytes_per_line(dev[source])
+        if found is None:
+            raise PairityError(
+                f"the ratio of {language!r} is copied from {source!r}, but the dev counts of {source!r} do not say "
+                f"how many lines they were made from: give dev text, or the bytes of a line as a "
+                f"number (--ratio {language}=130)."
+            )
+        return found, source
+
+    def describe_comparing(self) -> dict[str, Any]:
+        """For pairity.json."""
+        ratios = None if self.ratios is None else dict(self.ratios)
+        return {"ratios": ratios, "unit": self.unit, "on": self.on}
+
+
+def reference_of(dev: Collection[str]) -> str:
+    """The language of dev that "auto" means."""
+    return REFERENCE if REFERENCE in dev else next(iter(dev))
+
+
+def nothing_measures(
+    missing: Sequence[str], train: Collection[str], dev: Collection[str] | None, left_out: Collection[str]
+) -> str:
+    if dev is None:
+        return (
+            f"there is nothing to measure {quoted(missing)} by: give parallel dev text (--dev), a ratio for each "
+            f"language (--ratio {missing[0]}=...), or on='train' (--on train) to go by train bytes alone."
+        )
+    hint = hint_of_other_names(missing, left_out)
+    one = len(missing) == 1
+    name, each, them = (missing[0], "it", "it") if one else ("after them", "each", "them")
+    return (
+        f"no dev text for {quoted(missing)}{hint}: train has {len(train)} languages, dev has {len(dev)} of them. Add "
+        f"dev text named {name}, give {each} a ratio with --ratio {missing[0]}=..., or leave {them} out with "
+        f"--skip {','.join(missing)}."
+    )
+
+
+def has(names: Sequence[str]) -> str:
+    return "has" if len(names) == 1 else "have"
+
+
+def is_positive(value: object) -> bool:
+    try:
+        return math.isfinite(value) and value > 0  # type: ignore[arg-type, operator]
+    except (TypeError, OverflowError):
+        return False
