@@ -104,7 +104,10 @@ def grid(
     if per_language:
         check_metrics([per_language], cells.language_metrics)
         way = way_of(per_language)
-        head = [("language", 0), *((with_size(name, cells.sizes.get(name)), way) for name in cells.tokenizers)]
+        head = [
+            ("language", 0),
+            *((with_size(name, cells.sizes.get(name)), way) for name in cells.tokenizers),
+        ]
         return head, [(cells.facts[code].name, cells.row(per_language, code)) for code in cells.languages]
     sizes: list[Cell | None] = []
     if metrics is None:
