@@ -48,6 +48,7 @@ pub mod train;
 pub mod turns;
 pub mod unicode;
 pub mod vocabulary;
+mod word;
 
 #[cfg(feature = "python")]
 mod py;

@@ -5,7 +5,7 @@
 
 pub mod runs;
 mod slots;
-mod table;
+pub mod table;
 #[cfg(test)]
 mod tests;
 

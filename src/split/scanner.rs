@@ -70,6 +70,9 @@ impl Rules {
     /// Where the pre-token that starts at `start` ends. The alternatives of the pattern are tried in its order.
     #[inline(always)]
     fn end(&self, scanner: &Scanner, start: usize) -> usize {
+        if let Some(end) = self.simple_word_end(scanner, start) {
+            return end;
+        }
         let (first, length) = scanner.classes.at(scanner.text, start);
         let second_start = start + length;
         let second = scanner.flags(second_start);
@@ -130,6 +133,25 @@ impl Rules {
         }
 
         scanner.white_space(start, self.cut_after_newlines, self.whole_at_end)
+    }
+}
+
+impl Rules {
+    /// The same for what most words are, ` word`, `word` and `Word` with a letter of ASCII at most before and none after, where
+    /// that is quickly seen.
+    #[inline(always)]
+    fn simple_word_end(&self, scanner: &Scanner, start: usize) -> Option<usize> {
+        let is_cased = matches!(self.word, WordRule::Cased);
+        if !is_cased && !matches!(self.word, WordRule::With(_)) {
+            return None;
+        }
+        let text = scanner.text;
+        // Added up, not branched on: which of them are there cannot be guessed.
+        let body = start + usize::from(text[start] == b' ');
+        let lower = body + usize::from(text.get(body)?.is_ascii_uppercase());
+        let end = scanner.after_lowercase(lower);
+        let ends = |next: &u8| next.is_ascii() && *next != b'\'' && (is_cased || !next.is_ascii_alphabetic());
+        (end > lower && text.get(end).is_none_or(ends)).then_some(end)
     }
 }
 
