@@ -124,7 +124,7 @@ IDEAS = (
         "pre-tokens seen before come from a cache",
         "src/encode/mod.rs",
         ("encode",),
-        (("if length != bytes.len() ||", "if true || length != bytes.len() ||"),),
+        (("if cache.get(word, ids) {", "if false && cache.get(word, ids) {"),),
     ),
     Idea(
         "pre-tokens that are tokens are looked up",
@@ -132,8 +132,8 @@ IDEAS = (
         ("encode",),
         (
             (
-                "if let Some(id) = self.ids_by_bytes.get(bytes, hash, &self.tokens) {",
-                "let _ = hash;\nif let Some(id) = None::<u32> {",
+                "if let Some(id) = self.ids_by_bytes.get(word, &self.tokens) {",
+                "if let Some(id) = None::<u32> {",
             ),
         ),
     ),

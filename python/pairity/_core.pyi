@@ -133,6 +133,12 @@ class Specials:
     def __new__(cls, tokens: Sequence[tuple[str, int]]) -> Specials: ...
 
 @final
+class Ids:
+    """Ids as a read-only buffer of uint32."""
+
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+
+@final
 class Encoder:
     """Text to ids and back. Threads may share it."""
 
@@ -146,9 +152,10 @@ class Encoder:
         *,
         nfc: bool = False,
         whole_pretokens: bool = False,
+        cache_slots: int = ...,
     ) -> Encoder:
         """Tokens end to end with int64 offsets (an empty one: no token); merges as flat uint32 left, right,
-        new."""
+        new. A thread remembers the ids of half as many words as `cache_slots` at most, each in 64 bytes."""
     def encode(
         self, text: str | bytes, *, allowed: Specials | None = None, disallowed: Specials | None = None
     ) -> list[int]: ...
@@ -167,7 +174,7 @@ class Encoder:
         allowed: Specials | None = None,
         disallowed: Specials | None = None,
         threads: int = 1,
-    ) -> tuple[bytes, bytes]:
+    ) -> tuple[Ids, bytes]:
         """The ids of all texts end to end as uint32, and int64 offsets, one more than texts."""
     def count(
         self,

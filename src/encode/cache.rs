@@ -154,3 +154,35 @@ impl Cache {
         self.ids_aside.clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_that_was_put_in_is_found_until_the_limit_and_nothing_else_ever() {
+        for most_slots in [2, 64, 1 << 13] {
+            let mut cache = Cache::new(most_slots);
+            // Every length from 1 byte to more than is kept, and from 1 id to more than fit into a slot.
+            let text = |n: usize| format!("{n:04}").repeat(1 + n / 7).into_bytes();
+            let ids = |n: usize| (0..=n as u32 % 12).collect::<Vec<_>>();
+            for n in 0..2000 {
+                let bytes = text(n);
+                let mut found = vec![];
+                assert!(!cache.get(&Word::from(&bytes[..]), &mut found) && found.is_empty());
+                cache.insert(&Word::from(&bytes[..]), &ids(n));
+                assert!(2 * cache.taken <= cache.slots.len() && cache.slots.len() <= most_slots);
+            }
+            let mut count = 0;
+            for n in 0..2000 {
+                let (bytes, mut found) = (text(n), vec![7]);
+                if cache.get(&Word::from(&bytes[..]), &mut found) {
+                    assert_eq!(found[1..], ids(n));
+                    count += 1;
+                }
+                assert_eq!(found[0], 7);
+            }
+            assert_eq!(count, cache.taken);
+        }
+    }
+}

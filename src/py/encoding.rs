@@ -3,6 +3,7 @@
 use super::{little_endian, long_call, long_call_in_steps, slice};
 use crate::check_in::CheckIn;
 use crate::encode::{self, Encoded, MOST_SLOTS, SpecialRules, Text};
+use crate::memory::prefetch;
 use crate::pair::Pair;
 use crate::split::Pretokenizer;
 use crate::strings::StringsBuf;
@@ -115,7 +116,16 @@ impl Encoder {
 }
 
 fn list<'py>(py: Python<'py>, ids: &[u32], numbers: &[Py<PyInt>]) -> PyResult<Bound<'py, PyList>> {
-    PyList::new(py, ids.iter().map(|&id| &numbers[id as usize]))
+    // Each number's own count of references is changed, so it is fetched a while before.
+    const AHEAD: usize = 8;
+    let later = ids.iter().skip(AHEAD).chain(std::iter::repeat_n(&0, AHEAD));
+    PyList::new(
+        py,
+        ids.iter().zip(later).map(|(&id, &later)| {
+            prefetch(numbers[later as usize].as_ptr());
+            &numbers[id as usize]
+        }),
+    )
 }
 
 /// Ids for NumPy to read where they are.
