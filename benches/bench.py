@@ -243,7 +243,8 @@ def encode(bench: Bench) -> None:
     training = {"job": "train", "program": "pairity", "method": "parity", "merges": merges} | files
     if not tokenizer.exists():
         bench.work(training | {"threads": o.threads, "save": str(tokenizer)})
-    for kind, found in bench.texts.to_encode(most_bytes=100_000 if o.quick else 8_000_000).items():
+    kinds = bench.texts.to_encode(most_bytes=100_000 if o.quick else 8_000_000)
+    for kind, found in list(kinds.items())[: 1 if o.quick else None]:
         test = bench.folder / f"{kind}.json"
         test.write_text(json.dumps(found), encoding="utf-8")
         for form, peers in (("lists", LISTS), ("arrays", ARRAYS)):

@@ -69,8 +69,8 @@ IDEAS = (
         ("count", "classical", "parity", "encode"),
         (
             (
-                "pub fn prefetch<T>(item: &T) {",
-                "pub fn prefetch<T>(_: &T) {}\n#[allow(dead_code)]\nfn unused<T>(item: &T) {",
+                "pub fn prefetch<T>(item: *const T) {",
+                "pub fn prefetch<T>(_: *const T) {}\n#[allow(dead_code)]\nfn unused<T>(item: *const T) {",
             ),
         ),
     ),

@@ -133,12 +133,6 @@ class Specials:
     def __new__(cls, tokens: Sequence[tuple[str, int]]) -> Specials: ...
 
 @final
-class Ids:
-    """Ids as a read-only buffer of uint32."""
-
-    def __buffer__(self, flags: int, /) -> memoryview: ...
-
-@final
 class Encoder:
     """Text to ids and back. Threads may share it."""
 
@@ -174,7 +168,7 @@ class Encoder:
         allowed: Specials | None = None,
         disallowed: Specials | None = None,
         threads: int = 1,
-    ) -> tuple[Ids, bytes]:
+    ) -> tuple[bytes, bytes]:
         """The ids of all texts end to end as uint32, and int64 offsets, one more than texts."""
     def count(
         self,
