@@ -12,7 +12,9 @@ use crate::word::{Key, Word};
 
 /// How many slots a cache may have: 32 MB for each thread. Half of them are used at most.
 pub const MOST_SLOTS: usize = 1 << 19;
-const FIRST_SLOTS: usize = 1 << 10;
+const FIRST_SLOTS: usize = 1 << 11;
+/// New memory costs more than all that a larger table saves, so there are few steps on the way to the limit.
+const GROWTH: usize = 4;
 /// In bytes and in ids: how much of what does not fit into slots is kept.
 const MOST_ASIDE: usize = 1 << 22;
 /// Longer pre-tokens are seldom seen twice.
@@ -133,7 +135,7 @@ impl Cache {
 
     #[cold]
     fn grow(&mut self) {
-        let larger = on_large_pages(2 * self.slots.len(), FREE);
+        let larger = on_large_pages(self.most_slots.min(GROWTH * self.slots.len()), FREE);
         let mask = larger.len() - 1;
         for slot in std::mem::replace(&mut self.slots, larger) {
             if slot.ids[MOST_INLINE] > 0 {
