@@ -369,7 +369,7 @@ mod tests {
             let bytes = std::array::from_fn(|i| if i % 3 == 0 { byte } else { b'k' });
             for (first, last) in [(b'a', b'z'), (b'A', b'Z'), (0, 0x7F), (b'k', b'k')] {
                 let bit = |i: usize| u32::from((first..=last).contains(&bytes[i])) << i;
-                assert_eq!(within(&bytes, first, last), (0..16).map(bit).sum(), "{byte}");
+                assert_eq!(within(&bytes, first, last), (0..16).map(bit).sum::<u32>(), "{byte}");
             }
         }
     }
