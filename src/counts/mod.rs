@@ -5,7 +5,7 @@
 
 pub mod runs;
 mod slots;
-pub mod table;
+pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 
