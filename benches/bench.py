@@ -31,7 +31,10 @@ from pairity.text.pretokenizers import pattern_of
 ROOT = Path(__file__).resolve().parents[1]
 WORKERS = Path(__file__).with_name("workers.py")
 SUITES = ("parity", "classical", "count", "encode", "growth")
-PEERS = ("tokenizers", "ffbpe", "rustbpe", "fast-bpe-rs", "bpeasy", "sentencepiece", "tiktoken")
+TRAINERS = ("tokenizers", "ffbpe", "rustbpe", "fast-bpe-rs", "bpeasy", "sentencepiece")
+LISTS = ("tokenizers", "tokenizers (fast)", "tiktoken", "gigatoken", "fastokens")
+ARRAYS = ("tiktoken", "gigatoken", "fastokens")
+PEERS = (*TRAINERS, *ARRAYS)
 PATTERN = pattern_of("gpt4o")
 NOT_THE_SAME_TASK = "characters, and cuts text by rules of its own"
 REPEAT_BELOW = 120.0  # seconds: what takes longer is steady enough to be run once
@@ -208,7 +211,7 @@ def classical(bench: Bench) -> None:
     train = paths(bench.texts.plain(bench.folder / "plain"))
     for merges in (bench.options.merges, 4 * bench.options.merges):
         case = f"classical, {merges:,} merges, from plain text"
-        for program in ("pairity", *(peer for peer in PEERS if peer != "tiktoken")):
+        for program in ("pairity", *TRAINERS):
             row = bench.measure(case, "train", program, merges=merges, method="classical", train=train)
             if program == "sentencepiece" and "wall" in row:
                 row["same"] = NOT_THE_SAME_TASK
@@ -232,17 +235,24 @@ def count(bench: Bench) -> None:
 
 
 def encode(bench: Bench) -> None:
-    """Encoding the test text with one tokenizer in several programs, on one thread."""
-    merges = 4 * bench.options.merges
+    """Encoding three kinds of text with one tokenizer in several programs, to lists and to arrays."""
+    o = bench.options
+    merges = 4 * o.merges
     tokenizer = bench.folder / "tokenizer"
     files = {"train": paths(bench.texts.train), "dev": paths(bench.texts.dev)}
     training = {"job": "train", "program": "pairity", "method": "parity", "merges": merges} | files
     if not tokenizer.exists():
-        bench.work(training | {"threads": bench.options.threads, "save": str(tokenizer)})
-    case = f"encode, {merges:,} merges, 1 thread"
-    test: dict[str, Any] = {"test": paths(bench.texts.test), "tokenizer": str(tokenizer), "threads": 1}
-    for program in ("pairity", "tiktoken", "tokenizers", "tokenizers (fast)"):
-        bench.measure(case, "encode", program, **test)
+        bench.work(training | {"threads": o.threads, "save": str(tokenizer)})
+    kinds = bench.texts.to_encode(most_bytes=100_000 if o.quick else 8_000_000)
+    for kind, found in list(kinds.items())[: 1 if o.quick else None]:
+        test = bench.folder / f"{kind}.json"
+        test.write_text(json.dumps(found), encoding="utf-8")
+        for form, peers in (("lists", LISTS), ("arrays", ARRAYS)):
+            for threads in sorted({1, o.threads}):
+                case = f"encode {kind} to {form}, {threads} thread{'s' * (threads > 1)}"
+                job = {"test": str(test), "tokenizer": str(tokenizer), "threads": threads}
+                for program in ("pairity", *peers):
+                    bench.measure(case, f"encode to {form}", program, **job)
 
 
 def growth(bench: Bench) -> None:

@@ -69,8 +69,8 @@ IDEAS = (
         ("count", "classical", "parity", "encode"),
         (
             (
-                "pub fn prefetch<T>(item: &T) {",
-                "pub fn prefetch<T>(_: &T) {}\n#[allow(dead_code)]\nfn unused<T>(item: &T) {",
+                "pub fn prefetch<T>(item: *const T) {",
+                "pub fn prefetch<T>(_: *const T) {}\n#[allow(dead_code)]\nfn unused<T>(item: *const T) {",
             ),
         ),
     ),
@@ -124,7 +124,7 @@ IDEAS = (
         "pre-tokens seen before come from a cache",
         "src/encode/mod.rs",
         ("encode",),
-        (("if length != bytes.len() ||", "if true || length != bytes.len() ||"),),
+        (("if cache.get(word, ids) {", "if false && cache.get(word, ids) {"),),
     ),
     Idea(
         "pre-tokens that are tokens are looked up",
@@ -132,8 +132,8 @@ IDEAS = (
         ("encode",),
         (
             (
-                "if let Some(id) = self.ids_by_bytes.get(bytes, hash, &self.tokens) {",
-                "let _ = hash;\nif let Some(id) = None::<u32> {",
+                "if let Some(id) = self.ids_by_bytes.get(word, &self.tokens) {",
+                "if let Some(id) = None::<u32> {",
             ),
         ),
     ),

@@ -102,15 +102,16 @@ def encode_table(suite: dict[str, Any]) -> Table:
         {"name": "MB/s", "format": ",.1f"},
         {"name": "MB/s, second pass", "format": ",.1f"},
         {"name": "MB of memory", "format": ",.0f"},
-        {"name": "× time", "format": ".1f"},
+        {"name": "× time", "format": ".2f"},
+        {"name": "× time, second pass", "format": ".2f"},
         {"name": "the same ids?"},
     ]
     rows = []
     for row in suite["rows"]:
+        ours = of_ours(suite, row["case"])
         speeds = [rate(row, "wall"), rate(row, "again_wall"), megabytes(row)]
-        rows.append(
-            [row["case"], program(row), *speeds, over(row, of_ours(suite, row["case"]), "wall"), remark(row)]
-        )
+        ratios = [over(row, ours, "wall"), over(row, ours, "again_wall")]
+        rows.append([row["case"], program(row), *speeds, *ratios, remark(row)])
     return {"columns": columns, "rows": rows}
 
 

@@ -7,8 +7,11 @@ A made-up word is one to six syllables of a script, drawn by Zipf's law, and so 
 uneven as in a language, though no more than that is claimed.
 """
 
+import contextlib
 import gzip
 import itertools
+import sysconfig
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,6 +58,42 @@ class Texts:
             copies[language] = folder / f"{language}.txt"
             copies[language].write_bytes(gzip.decompress(path.read_bytes()))
         return copies
+
+    def to_encode(self, most_bytes: int) -> dict[str, list[str]]:
+        """What encoders are measured on: the lines of the test text, and documents of one language and of code."""
+        english = min(self.train, key=lambda name: not name.startswith("eng_"))
+        return {
+            "many languages": list(itertools.chain.from_iterable(map(_lines, self.test.values()))),
+            "English": list(up_to(most_bytes, documents(_lines(self.train[english])))),
+            "Python code": list(up_to(most_bytes, source_code())),
+        }
+
+
+def documents(lines: list[str], length: int = 50) -> Iterator[str]:
+    """Several lines each."""
+    return ("\n".join(lines[start : start + length]) for start in range(0, len(lines), length))
+
+
+def source_code() -> Iterator[str]:
+    """The files of Python's own library: the same for all who have this version."""
+    for path in sorted(Path(sysconfig.get_path("stdlib")).rglob("*.py")):
+        if "site-packages" not in path.parts:
+            with contextlib.suppress(UnicodeDecodeError):  # some are there to test other encodings
+                yield path.read_bytes().decode()
+
+
+def up_to(most_bytes: int, texts: Iterator[str]) -> Iterator[str]:
+    """As many of the first texts as have so many bytes together, and one at least."""
+    size = 0
+    for text in texts:
+        yield text
+        size += len(text.encode())
+        if size >= most_bytes:
+            return
+
+
+def _lines(path: Path) -> list[str]:
+    return gzip.decompress(path.read_bytes()).decode().split("\n")[:-1]
 
 
 def real(data: Path, languages: int, lines: int | None, folder: Path) -> Texts:

@@ -20,7 +20,7 @@
 //! | | `bpe` | a pre-token -> its ids |
 //! | | [`tokens`] | a vocabulary and its merges -> the tables that encoding reads |
 //!
-//! What several stages use: [`unicode`] (character classes), [`strings`] (byte strings end to end), `pair` (two tokens),
+//! What several stages use: [`unicode`] (character classes), [`strings`] (byte strings end to end), `pair` (two tokens), `word` (bytes with their hash),
 //! [`vocabulary`] (tokens while they are learned), `log` (the merges so far), [`check_in`] (how long work is stopped),
 //! `memory` and [`error`]. Only `py` knows Python.
 
@@ -49,6 +49,7 @@ pub mod train;
 pub mod turns;
 pub mod unicode;
 pub mod vocabulary;
+mod word;
 
 #[cfg(feature = "python")]
 mod py;

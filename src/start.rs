@@ -13,6 +13,7 @@ use crate::counts::Counted;
 use crate::encode::Encoder;
 use crate::error::{Error, Result};
 use crate::vocabulary::{Vocabulary, byte_ranks};
+use crate::word::Word;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 #[derive(Default)]
@@ -76,7 +77,7 @@ impl Cutter<'_> {
             None => self.numbers.extend(word.iter().map(|&byte| u32::from(self.bytes[usize::from(byte)]))),
             Some(Encoded { encoder, numbers, .. }) => {
                 let mut go_on = || !self.stop.load(Ordering::Relaxed);
-                encoder.cut(word, &mut self.merger, &mut CheckIn::new(&mut go_on))?;
+                encoder.cut(Word::from(word), &mut self.merger, &mut CheckIn::new(&mut go_on))?;
                 for &id in &self.merger.ids {
                     let number = numbers[id as usize];
                     self.numbers.push(number.ok_or_else(|| {

@@ -8,9 +8,9 @@ use crate::error::{Error, Result};
 use crate::memory::prefetch;
 use crate::pair::Pair;
 use crate::strings::StringsBuf;
+use crate::word::{Word, hash};
 use fixedbitset::FixedBitSet;
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet, FxHasher};
-use std::hash::Hasher;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 /// Every token's bytes by its id. An empty string is an id without a token.
 pub struct Tokens(StringsBuf);
@@ -135,7 +135,7 @@ impl IdsByBytes {
     }
 
     #[inline]
-    pub fn get(&self, bytes: &[u8], hash: u64, tokens: &Tokens) -> Option<u32> {
+    pub fn get(&self, Word { bytes, hash, .. }: Word, tokens: &Tokens) -> Option<u32> {
         let mut at = self.home(hash);
         while self.places[at].id != FREE {
             let place = self.places[at];
@@ -147,17 +147,11 @@ impl IdsByBytes {
         None
     }
 
+    /// To be called a while before `get`.
     #[inline]
-    pub fn prefetch(&self, hash: u64) {
-        prefetch(&self.places[self.home(hash)]);
+    pub fn prefetch(&self, word: &Word) {
+        prefetch(&self.places[self.home(word.hash)]);
     }
-}
-
-#[inline]
-pub fn hash(bytes: &[u8]) -> u64 {
-    let mut hasher = FxHasher::default();
-    hasher.write(bytes);
-    hasher.finish()
 }
 
 /// The ids of the 256 bytes.

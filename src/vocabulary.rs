@@ -6,7 +6,7 @@
 use crate::error::{Error, Result};
 use crate::shard::MOST_TOKENS;
 use crate::strings::StringsBuf;
-use crate::tokens::hash;
+use crate::word::hash;
 use hashbrown::HashTable;
 use std::cmp::Ordering;
 

@@ -6,7 +6,7 @@
 pub mod runs;
 mod slots;
 pub mod sum;
-mod table;
+pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 

@@ -7,73 +7,35 @@
 //! and those seen before come from a cache; that changes nothing but the time.
 
 mod batch;
+mod cache;
 #[cfg(test)]
 mod tests;
 
 pub use batch::batch;
+pub use cache::MOST_SLOTS;
 
 use crate::bpe::{Merger, Pairs};
 use crate::check_in::CheckIn;
 use crate::error::{Error, Result};
-use crate::memory::prefetch;
 use crate::pair::Pair;
 use crate::split::Pretokenizer;
-use crate::tokens::{self, Halves, IdsByBytes, Ranks, Tokens, byte_ids, hash};
+use crate::tokens::{self, Halves, IdsByBytes, Ranks, Tokens, byte_ids};
 use crate::unicode::to_nfc;
+use crate::word::Word;
 use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind};
+use cache::Cache;
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// A pre-token and its ids, in one cache line. Longer ones are seldom seen twice and not kept.
-#[derive(Clone)]
-#[repr(align(64))]
-struct Cached {
-    length: u8,
-    id_count: u8,
-    bytes: [u8; LONGEST_CACHED],
-    ids: [u32; MOST_IDS_CACHED],
-}
-
-const LONGEST_CACHED: usize = 30;
-const MOST_IDS_CACHED: usize = 8;
-const FETCHED_AHEAD: usize = 4;
-/// 4 MB a thread. A new pre-token takes the place of the one it collides with, so the cache never grows.
-const CACHE_SIZE: usize = 1 << 16;
+/// How many pre-tokens wait for their places in the cache to arrive from memory.
+const AHEAD: usize = 32;
 
 /// What one thread at a time writes to while it encodes.
 struct Workspace {
-    cache: Vec<Cached>,
+    cache: Cache,
     merger: Merger,
-}
-
-impl Workspace {
-    fn new() -> Self {
-        let empty = Cached { length: 0, id_count: 0, bytes: [0; LONGEST_CACHED], ids: [0; MOST_IDS_CACHED] };
-        Self { cache: vec![empty; CACHE_SIZE], merger: Merger::default() }
-    }
-
-    #[inline]
-    fn prefetch(&self, pretoken: Hashed) {
-        prefetch(&self.cache[place_in_cache(pretoken.hash)]);
-    }
-}
-
-fn place_in_cache(hash: u64) -> usize {
-    (hash >> 20) as usize % CACHE_SIZE
-}
-
-/// A pre-token with its hash.
-#[derive(Clone, Copy)]
-struct Hashed<'t> {
-    bytes: &'t [u8],
-    hash: u64,
-}
-
-impl<'t> Hashed<'t> {
-    #[inline]
-    fn new(bytes: &'t [u8]) -> Self {
-        Self { bytes, hash: hash(bytes) }
-    }
+    ids: Vec<u32>,
 }
 
 /// A text to encode. Bytes need not be UTF-8.
@@ -133,6 +95,12 @@ pub struct SpecialRules<'s> {
     pub disallowed: Option<&'s Specials>,
 }
 
+/// The ids of some texts end to end, and where those of each text end.
+pub struct Encoded {
+    pub ids: Vec<u32>,
+    pub ends: Vec<usize>,
+}
+
 pub struct Encoder {
     pretokenizer: Pretokenizer,
     nfc: bool,
@@ -145,6 +113,7 @@ pub struct Encoder {
     origins: Vec<Option<Pair>>,
     /// Taken by a call and given back: threads never wait for each other, and what is cached stays.
     workspaces: Mutex<Vec<Workspace>>,
+    cache_slots: usize,
 }
 
 impl Encoder {
@@ -167,8 +136,23 @@ impl Encoder {
             ids.retain(|&id| origins[id as usize].is_some());
         }
         let ids_by_bytes = IdsByBytes::new(ids.into_iter(), &tokens);
-        let workspaces = Mutex::default();
-        Ok(Self { pretokenizer, nfc, tokens, byte_ids, ranks, ids_by_bytes, origins, workspaces })
+        let (workspaces, cache_slots) = (Mutex::default(), MOST_SLOTS);
+        Ok(Self {
+            pretokenizer,
+            nfc,
+            tokens,
+            byte_ids,
+            ranks,
+            ids_by_bytes,
+            origins,
+            workspaces,
+            cache_slots,
+        })
+    }
+
+    /// With a cache of so many slots at most for each thread, a power of two and 2 at least.
+    pub fn with_cache(self, cache_slots: usize) -> Self {
+        Self { cache_slots: cache_slots.max(2).next_power_of_two(), workspaces: Mutex::default(), ..self }
     }
 
     /// The bytes of a token.
@@ -187,7 +171,7 @@ impl Encoder {
         &self.origins
     }
 
-    /// Calls `emit` with the ids of every pre-token and special token, in order.
+    /// Calls `emit` with the ids, in order, a few at a time.
     pub fn encode(
         &self,
         text: Text,
@@ -207,10 +191,27 @@ impl Encoder {
         }
         let workspaces = || self.workspaces.lock().unwrap_or_else(PoisonError::into_inner);
         let pooled = workspaces().pop();
-        let mut workspace = pooled.unwrap_or_else(Workspace::new);
+        let mut workspace = pooled.unwrap_or_else(|| Workspace {
+            cache: Cache::new(self.cache_slots),
+            merger: Merger::default(),
+            ids: Vec::new(),
+        });
         let outcome = self.with_specials(text, rules.allowed, &mut workspace, check_in, emit);
         workspaces().push(workspace);
         outcome
+    }
+
+    /// The ids of some texts.
+    pub fn encode_all(&self, texts: &[Text], rules: SpecialRules, check_in: &mut CheckIn) -> Result<Encoded> {
+        let size: usize = texts.iter().map(|text| text.bytes().len()).sum();
+        // About as many as most texts need, so that the list seldom grows.
+        let mut ids = Vec::with_capacity(size / 3);
+        let mut ends = Vec::with_capacity(texts.len());
+        for &text in texts {
+            self.encode(text, rules, check_in, &mut |some| ids.extend_from_slice(some))?;
+            ends.push(ids.len());
+        }
+        Ok(Encoded { ids, ends })
     }
 
     fn with_specials(
@@ -246,7 +247,7 @@ impl Encoder {
                 let mut invalid = 0..0;
                 for chunk in bytes.utf8_chunks() {
                     if !chunk.valid().is_empty() {
-                        self.pretoken(Hashed::new(&bytes[invalid.clone()]), workspace, check_in, emit)?;
+                        self.pretokens(bytes, only(&invalid), workspace, check_in, emit)?;
                         self.valid(chunk.valid(), workspace, check_in, emit)?;
                         done += chunk.valid().len();
                         invalid = done..done;
@@ -254,7 +255,7 @@ impl Encoder {
                     done += chunk.invalid().len();
                     invalid.end = done;
                 }
-                self.pretoken(Hashed::new(&bytes[invalid]), workspace, check_in, emit)
+                self.pretokens(bytes, only(&invalid), workspace, check_in, emit)
             }
         }
     }
@@ -267,79 +268,73 @@ impl Encoder {
         emit: &mut impl FnMut(&[u32]),
     ) -> Result<()> {
         let text = if self.nfc { to_nfc(text, check_in)? } else { Cow::Borrowed(text) };
-        // Each pre-token waits for a few more to be cut, and what it will need is fetched meanwhile.
-        let mut waiting = [Hashed::new(b""); FETCHED_AHEAD];
-        let mut oldest = 0;
+        let mut waiting = [const { 0..0 }; AHEAD];
+        let mut count = 0;
         let mut outcome = Ok(());
         self.pretokenizer.split(&text, check_in, &mut |pretoken, check_in| {
-            let next = Hashed::new(&text.as_bytes()[pretoken]);
-            workspace.prefetch(next);
-            self.ids_by_bytes.prefetch(next.hash);
-            let due = std::mem::replace(&mut waiting[oldest], next);
-            oldest = (oldest + 1) % FETCHED_AHEAD;
-            if outcome.is_ok() {
-                outcome = self.pretoken(due, workspace, check_in, emit);
+            waiting[count] = pretoken;
+            count += 1;
+            if count == AHEAD {
+                count = 0;
+                if outcome.is_ok() {
+                    outcome = self.pretokens(text.as_bytes(), &waiting, workspace, check_in, emit);
+                }
             }
         })?;
         outcome?;
-        waiting.rotate_left(oldest);
-        waiting.into_iter().try_for_each(|due| self.pretoken(due, workspace, check_in, emit))
+        self.pretokens(text.as_bytes(), &waiting[..count], workspace, check_in, emit)
     }
 
-    #[inline]
-    fn pretoken(
+    /// Some pre-tokens, [`AHEAD`] at most: their places in the cache are fetched together, and then read one by one.
+    #[inline(never)]
+    fn pretokens(
         &self,
-        Hashed { bytes, hash }: Hashed,
+        text: &[u8],
+        pretokens: &[Range<usize>],
         workspace: &mut Workspace,
         check_in: &mut CheckIn,
         emit: &mut impl FnMut(&[u32]),
     ) -> Result<()> {
-        match bytes.len() {
-            0 => return Ok(()),
-            1 => emit(&[self.byte_ids[usize::from(bytes[0])]]),
-            2..=LONGEST_CACHED => {
-                let Workspace { cache, merger } = workspace;
-                let cached = &mut cache[place_in_cache(hash)];
-                let length = usize::from(cached.length);
-                if length != bytes.len() || cached.bytes[..length] != *bytes {
-                    self.merge(bytes, hash, merger, check_in)?;
-                    if merger.ids.len() > MOST_IDS_CACHED {
-                        emit(&merger.ids);
-                        return Ok(());
-                    }
-                    cached.length = bytes.len() as u8;
-                    cached.bytes[..bytes.len()].copy_from_slice(bytes);
-                    cached.id_count = merger.ids.len() as u8;
-                    cached.ids[..merger.ids.len()].copy_from_slice(&merger.ids);
-                }
-                emit(&cached.ids[..usize::from(cached.id_count)]);
-            }
-            length if length > i32::MAX as usize => {
-                return Err(Error::Invalid(format!(
-                    "a pre-token of {length} bytes is too long to encode; give the text in smaller pieces"
-                )));
-            }
-            _ => {
-                self.merge(bytes, hash, &mut workspace.merger, check_in)?;
-                emit(&workspace.merger.ids);
-            }
+        let Workspace { cache, merger, ids } = workspace;
+        let mut words = [Word::default(); AHEAD];
+        for (word, pretoken) in words.iter_mut().zip(pretokens) {
+            *word = Word::new(text, pretoken.clone());
+            cache.prefetch(word);
         }
+        let words = &words[..pretokens.len()];
+        let mut is_new = false;
+        ids.clear();
+        for (i, word) in words.iter().enumerate() {
+            if cache.get(word, ids) {
+                continue;
+            }
+            if !is_new {
+                // Where one word is new, others are: what they will need is fetched as well.
+                words[i..].iter().for_each(|word| self.ids_by_bytes.prefetch(word));
+                is_new = true;
+            }
+            self.cut(*word, merger, check_in)?;
+            cache.insert(word, &merger.ids);
+            ids.extend_from_slice(&merger.ids);
+        }
+        emit(ids);
         Ok(())
     }
 
     /// Leaves the ids of a pre-token in `merger.ids`, without a look at the cache.
-    pub fn cut(&self, pretoken: &[u8], merger: &mut Merger, check_in: &mut CheckIn) -> Result<()> {
-        self.merge(pretoken, hash(pretoken), merger, check_in)
-    }
-
-    /// Leaves the ids of a pre-token in `merger.ids`.
-    fn merge(&self, bytes: &[u8], hash: u64, merger: &mut Merger, check_in: &mut CheckIn) -> Result<()> {
-        if let Some(id) = self.ids_by_bytes.get(bytes, hash, &self.tokens) {
+    pub(crate) fn cut(&self, word: Word, merger: &mut Merger, check_in: &mut CheckIn) -> Result<()> {
+        if word.bytes.len() > i32::MAX as usize {
+            return Err(Error::Invalid(format!(
+                "a pre-token of {} bytes is too long to encode; give the text in smaller pieces",
+                word.bytes.len()
+            )));
+        }
+        if let Some(id) = self.ids_by_bytes.get(word, &self.tokens) {
             merger.ids.clear();
             merger.ids.push(id);
             return Ok(());
         }
-        merger.merge(bytes, &self.byte_ids, &self.ranks, check_in)
+        merger.merge(word.bytes, &self.byte_ids, &self.ranks, check_in)
     }
 
     pub fn decode(&self, ids: &[u32]) -> Result<Vec<u8>> {
@@ -353,6 +348,11 @@ impl Encoder {
         }
         Ok(bytes)
     }
+}
+
+/// One pre-token, or none if it is empty.
+fn only(pretoken: &Range<usize>) -> &[Range<usize>] {
+    if pretoken.is_empty() { &[] } else { std::slice::from_ref(pretoken) }
 }
 
 fn find_origins(

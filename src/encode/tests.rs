@@ -94,6 +94,27 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn a_cache_of_any_size_changes_nothing(
+        pairs in some_pairs(),
+        texts in proptest::collection::vec("([abc]{1,50} ){0,20}[abc]{0,1200}", 1..8),
+    ) {
+        // Words with one id and with many, short and long ones, in caches that are full at once, grow, or do neither.
+        let of_words = Some(crate::split::WHITESPACE);
+        let expected: Vec<_> = texts.iter().map(|text| ids(&encoder(&pairs, of_words), text.as_bytes())).collect();
+        for slots in [0, 8, 1 << 12] {
+            let encoder = encoder(&pairs, of_words).with_cache(slots);
+            for _ in 0..2 {
+                let again: Vec<_> = texts.iter().map(|text| ids(&encoder, text.as_bytes())).collect();
+                prop_assert_eq!(&again, &expected, "{} slots", slots);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_million_of_one_letter_ends() {
     let pairs = [(97, 97), (256, 256), (257, 257), (258, 258)];
@@ -121,25 +142,47 @@ fn the_longest_special_token_wins_and_a_disallowed_one_is_an_error() {
 #[test]
 fn batches_keep_their_order_on_any_number_of_threads() {
     let encoder = encoder(&[(97, 97)], None);
-    let texts: Vec<String> = (0..500).map(|n| "a".repeat(n % 97)).collect();
+    let texts: Vec<String> = (0..20_000).map(|n| "a".repeat(n % 97)).collect();
     let texts: Vec<Text> = texts.iter().map(|text| Text::Str(text)).collect();
-    let count = |text: Text, check_in: &mut CheckIn| {
-        let mut n = 0;
-        encoder.encode(text, SpecialRules::default(), check_in, &mut |ids| n += ids.len())?;
-        Ok(n)
+    let work = |texts: &[Text], check_in: &mut CheckIn| {
+        Ok(encoder.encode_all(texts, SpecialRules::default(), check_in)?.ends)
     };
-    let expected: Vec<usize> = (0..500).map(|n| (n % 97_usize).div_ceil(2)).collect();
+    let expected: Vec<usize> = (0..20_000).map(|n| (n % 97_usize).div_ceil(2)).collect();
     for threads in [1, 2, 7] {
-        assert_eq!(batch(&texts, threads, &mut || true, count).unwrap(), expected);
+        let mut counts = Vec::new();
+        let take = &mut |ends: Vec<usize>| {
+            let starts = std::iter::once(0).chain(ends.iter().copied());
+            counts.extend(starts.zip(&ends).map(|(start, end)| end - start));
+        };
+        batch(&texts, threads, &mut || true, work, take).unwrap();
+        assert_eq!(counts, expected);
+    }
+    batch(&[], 2, &mut || true, work, &mut |_| unreachable!("no texts, no results")).unwrap();
+}
+
+#[test]
+fn of_several_errors_in_a_batch_the_first_is_told() {
+    let encoder = encoder(&[], None);
+    let texts: Vec<String> = (0..64).map(|n| format!("{}<{n}>", "a".repeat(1 << 16))).collect();
+    let texts: Vec<Text> = texts.iter().map(|text| Text::Str(text)).collect();
+    let specials = Specials::new(&[("<5>".into(), 300), ("<41>".into(), 301)]).unwrap();
+    let rules = SpecialRules { allowed: None, disallowed: Some(&specials) };
+    let work = |texts: &[Text], check_in: &mut CheckIn| encoder.encode_all(texts, rules, check_in);
+    for threads in [1, 2, 7] {
+        let mut taken = 0;
+        let error = batch(&texts, threads, &mut || true, work, &mut |_| taken += 1).unwrap_err();
+        assert!(error.to_string().contains("\"<5>\""));
+        assert_eq!(taken, 5, "what comes before it");
     }
 }
 
 #[test]
 fn a_batch_stops_when_asked_whichever_thread_is_busy() {
-    // The last text never ends, and either the calling thread or a helper gets it.
-    let texts: Vec<Text> = (0..65).map(|n| Text::Str(if n == 64 { "endless" } else { "" })).collect();
-    let work = |text: Text, check_in: &mut CheckIn| {
-        while !text.bytes().is_empty() {
+    // One of several chunks never ends, and either the calling thread or a helper gets it.
+    let long = "a".repeat(1 << 16);
+    let texts = ["endless", &long, &long, &long].map(Text::Str);
+    let work = |texts: &[Text], check_in: &mut CheckIn| {
+        while texts[0].bytes().starts_with(b"endless") {
             check_in.now()?;
         }
         Ok(())
@@ -150,7 +193,7 @@ fn a_batch_stops_when_asked_whichever_thread_is_busy() {
             asked += 1;
             asked < 3
         };
-        assert!(matches!(batch(&texts, threads, &mut go_on, work), Err(Error::Interrupted)));
+        assert!(matches!(batch(&texts, threads, &mut go_on, work, &mut |()| ()), Err(Error::Interrupted)));
         assert_eq!(asked, 3, "and nobody is asked again");
     }
 }

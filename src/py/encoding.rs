@@ -2,8 +2,8 @@
 
 use super::{little_endian, long_call, long_call_in_steps, slice};
 use crate::check_in::CheckIn;
-use crate::encode::{self, SpecialRules, Text};
-use crate::error::Result;
+use crate::encode::{self, Encoded, MOST_SLOTS, SpecialRules, Text};
+use crate::memory::prefetch;
 use crate::pair::Pair;
 use crate::split::Pretokenizer;
 use crate::strings::StringsBuf;
@@ -86,10 +86,43 @@ impl Encoder {
             _ => Ok(rules),
         }
     }
+
+    /// Calls `take` with the ids of a few texts after the other.
+    fn batch(
+        &self,
+        py: Python<'_>,
+        texts: &[Bound<'_, PyAny>],
+        (allowed, disallowed): (Option<&Specials>, Option<&Specials>),
+        threads: usize,
+        take: &mut (dyn FnMut(Encoded) -> PyResult<()> + Send),
+    ) -> PyResult<()> {
+        let texts = texts.iter().map(text).collect::<PyResult<Vec<_>>>()?;
+        let rules = self.rules(allowed, disallowed)?;
+        let work = |texts: &[Text], check_in: &mut CheckIn| self.encoder.encode_all(texts, rules, check_in);
+        let mut taken = Ok(());
+        long_call(py, |caller| {
+            let take = &mut |encoded| {
+                if taken.is_ok() {
+                    taken = take(encoded);
+                }
+            };
+            encode::batch(&texts, threads, &mut || caller.asked(|_| Ok(())), work, take)
+        })?;
+        taken
+    }
 }
 
 fn list<'py>(py: Python<'py>, ids: &[u32], numbers: &[Py<PyInt>]) -> PyResult<Bound<'py, PyList>> {
-    PyList::new(py, ids.iter().map(|&id| &numbers[id as usize]))
+    // Each number's own count of references is changed, so it is fetched a while before.
+    const AHEAD: usize = 8;
+    let later = ids.iter().skip(AHEAD).chain(std::iter::repeat_n(&0, AHEAD));
+    PyList::new(
+        py,
+        ids.iter().zip(later).map(|(&id, &later)| {
+            prefetch(numbers[later as usize].as_ptr());
+            &numbers[id as usize]
+        }),
+    )
 }
 
 /// No garbage is collected while this lives: many new lists of numbers are no reason to look for any.
@@ -118,7 +151,9 @@ impl Drop for CollectorPaused<'_> {
 #[pymethods]
 impl Encoder {
     #[new]
-    #[pyo3(signature = (pattern, token_bytes, token_offsets, merges, special, *, nfc=false, whole_pretokens=false))]
+    #[pyo3(signature = (
+        pattern, token_bytes, token_offsets, merges, special, *, nfc=false, whole_pretokens=false, cache_slots=MOST_SLOTS
+    ))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
@@ -129,6 +164,7 @@ impl Encoder {
         special: Vec<u32>,
         nfc: bool,
         whole_pretokens: bool,
+        cache_slots: usize,
     ) -> PyResult<Self> {
         let pretokenizer = Pretokenizer::new(pattern)?;
         let tokens = tokens(&token_bytes, &token_offsets)?;
@@ -139,7 +175,7 @@ impl Encoder {
         let encoder = long_call_in_steps(py, |check_in| {
             encode::Encoder::new(pretokenizer, nfc, tokens, &special, merges, whole_pretokens, check_in)
         })?;
-        Ok(Self { encoder, numbers: PyOnceLock::new() })
+        Ok(Self { encoder: encoder.with_cache(cache_slots), numbers: PyOnceLock::new() })
     }
 
     #[pyo3(signature = (text, *, allowed=None, disallowed=None))]
@@ -150,8 +186,8 @@ impl Encoder {
         disallowed: Option<&Specials>,
     ) -> PyResult<Bound<'py, PyList>> {
         let (py, text, rules) = (text.py(), self::text(text)?, self.rules(allowed, disallowed)?);
-        let ids = long_call_in_steps(py, |check_in| ids(&self.encoder, rules, text, check_in))?;
-        list(py, &ids, self.numbers(py)?)
+        let encoded = long_call_in_steps(py, |check_in| self.encoder.encode_all(&[text], rules, check_in))?;
+        list(py, &encoded.ids, self.numbers(py)?)
     }
 
     #[pyo3(signature = (texts, *, allowed=None, disallowed=None, threads=1))]
@@ -163,13 +199,21 @@ impl Encoder {
         disallowed: Option<&Specials>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyList>> {
-        let texts = texts.iter().map(text).collect::<PyResult<Vec<_>>>()?;
-        let rules = self.rules(allowed, disallowed)?;
-        let work = |text: Text, check_in: &mut CheckIn| ids(&self.encoder, rules, text, check_in);
-        let all = batch(py, &texts, threads, work)?;
         let numbers = self.numbers(py)?;
         let _paused = CollectorPaused::new(py);
-        let lists = all.into_iter().map(|ids| list(py, &ids, numbers)).collect::<PyResult<Vec<_>>>()?;
+        let mut lists: Vec<Py<PyList>> = Vec::with_capacity(texts.len());
+        // Lists are made on the calling thread, while the others encode.
+        let take = &mut |Encoded { ids, ends }: Encoded| {
+            Python::attach(|py| {
+                let mut start = 0;
+                for end in ends {
+                    lists.push(list(py, &ids[start..end], numbers)?.unbind());
+                    start = end;
+                }
+                Ok(())
+            })
+        };
+        self.batch(py, &texts, (allowed, disallowed), threads, take)?;
         PyList::new(py, lists)
     }
 
@@ -183,17 +227,28 @@ impl Encoder {
         disallowed: Option<&Specials>,
         threads: usize,
     ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
-        let texts = texts.iter().map(text).collect::<PyResult<Vec<_>>>()?;
-        let rules = self.rules(allowed, disallowed)?;
-        let work = |text: Text, check_in: &mut CheckIn| ids(&self.encoder, rules, text, check_in);
-        let all = batch(py, &texts, threads, work)?;
-        let ends = all.iter().scan(0_i64, |end, ids| {
-            *end += ids.len() as i64;
-            Some(*end)
-        });
-        let offsets = little_endian(std::iter::once(0).chain(ends).map(i64::to_le_bytes));
-        let flat = little_endian(all.into_iter().flatten().map(u32::to_le_bytes));
-        Ok((PyBytes::new(py, &flat), PyBytes::new(py, &offsets)))
+        let mut parts = Vec::new();
+        let mut offsets = Vec::with_capacity(texts.len() + 1);
+        let mut count = 0;
+        offsets.push(0);
+        let take = &mut |Encoded { ids, ends }: Encoded| {
+            offsets.extend(ends.iter().map(|end| (count + end) as i64));
+            count += ids.len();
+            parts.push(ids);
+            Ok(())
+        };
+        self.batch(py, &texts, (allowed, disallowed), threads, take)?;
+        // Python's own memory is used again for the next array; new pages for each took a quarter of the time.
+        let flat = PyBytes::new_with(py, size_of::<u32>() * count, |flat| {
+            let (mut rest, _) = flat.as_chunks_mut();
+            for ids in parts {
+                let (places, after) = rest.split_at_mut(ids.len());
+                places.iter_mut().zip(ids).for_each(|(place, id)| *place = id.to_le_bytes());
+                rest = after;
+            }
+            Ok(())
+        })?;
+        Ok((flat, PyBytes::new(py, &little_endian(offsets.into_iter().map(i64::to_le_bytes)))))
     }
 
     /// How many ids every text has, as int64.
@@ -206,14 +261,17 @@ impl Encoder {
         disallowed: Option<&Specials>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let texts = texts.iter().map(text).collect::<PyResult<Vec<_>>>()?;
-        let rules = self.rules(allowed, disallowed)?;
-        let work = |text: Text, check_in: &mut CheckIn| {
-            let mut count = 0_i64;
-            self.encoder.encode(text, rules, check_in, &mut |ids| count += ids.len() as i64)?;
-            Ok(count)
+        let mut counts = Vec::with_capacity(texts.len());
+        let take = &mut |Encoded { ends, .. }: Encoded| {
+            counts.extend(
+                std::iter::once(0)
+                    .chain(ends.iter().copied())
+                    .zip(&ends)
+                    .map(|(start, end)| (end - start) as i64),
+            );
+            Ok(())
         };
-        let counts = batch(py, &texts, threads, work)?;
+        self.batch(py, &texts, (allowed, disallowed), threads, take)?;
         Ok(PyBytes::new(py, &little_endian(counts.into_iter().map(i64::to_le_bytes))))
     }
 
@@ -226,27 +284,6 @@ impl Encoder {
     fn origins<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         pairs(py, self.encoder.origins())
     }
-}
-
-fn batch<T: Send>(
-    py: Python<'_>,
-    texts: &[Text],
-    threads: usize,
-    work: impl Fn(Text, &mut CheckIn) -> Result<T> + Sync + Send,
-) -> PyResult<Vec<T>> {
-    long_call(py, |caller| encode::batch(texts, threads, &mut || caller.asked(|_| Ok(())), work))
-}
-
-fn ids(
-    encoder: &encode::Encoder,
-    rules: SpecialRules,
-    text: Text,
-    check_in: &mut CheckIn,
-) -> Result<Vec<u32>> {
-    // About as many as most texts need, so that the list seldom grows.
-    let mut ids = Vec::with_capacity(text.bytes().len() / 3);
-    encoder.encode(text, rules, check_in, &mut |some| ids.extend_from_slice(some))?;
-    Ok(ids)
 }
 
 /// The pair that each token is made of when the ids are the ranks, as in a table without merges.

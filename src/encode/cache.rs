@@ -1,0 +1,190 @@
+//! The cache: pre-tokens seen before, and their ids.
+//!
+//! In: a pre-token. Out: its ids, if it was put in since the cache was last emptied.
+//!
+//! One hash table. A slot is one line of the processor's cache and holds a whole pre-token with all its ids, so that a look-up
+//! reads one place, whose address is known from the hash alone and can be fetched ahead. What does not fit into a slot, a few
+//! in a hundred, lies in two lists beside the table. Most texts have few distinct words, so the table starts small; at its
+//! limit it is emptied and fills again, soonest with the words that are frequent.
+
+use crate::memory::{on_large_pages, prefetch};
+use crate::word::{Key, Word};
+
+/// How many slots a cache may have: 32 MB for each thread. Half of them are used at most.
+pub const MOST_SLOTS: usize = 1 << 19;
+const FIRST_SLOTS: usize = 1 << 11;
+/// New memory costs more than all that a larger table saves, so there are few steps on the way to the limit.
+const GROWTH: usize = 4;
+/// In bytes and in ids: how much of what does not fit into slots is kept.
+const MOST_ASIDE: usize = 1 << 22;
+/// Longer pre-tokens are seldom seen twice.
+const LONGEST_CACHED: usize = 1 << 10;
+
+const MOST_INLINE: usize = 7;
+/// In place of the number of ids: they lie aside.
+const ASIDE: u32 = u32::MAX;
+
+/// A pre-token and its ids. Of the eight numbers, the last one says how many of the others are ids, and is 0 in a free slot.
+/// Where they lie aside, the first three say where the bytes of a long pre-token start, and where the ids start and end.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Slot {
+    key: Key,
+    ids: [u32; MOST_INLINE + 1],
+}
+
+const FREE: Slot = Slot { key: Key::NONE, ids: [0; MOST_INLINE + 1] };
+
+pub struct Cache {
+    /// A power of two.
+    slots: Vec<Slot>,
+    taken: usize,
+    most_slots: usize,
+    bytes_aside: Vec<u8>,
+    ids_aside: Vec<u32>,
+}
+
+impl Cache {
+    /// With so many slots at most, a power of two and 2 at least.
+    pub fn new(most_slots: usize) -> Self {
+        let slots = on_large_pages(FIRST_SLOTS.min(most_slots), FREE);
+        Self { slots, taken: 0, most_slots, bytes_aside: Vec::new(), ids_aside: Vec::new() }
+    }
+
+    #[inline(always)]
+    fn home(&self, word: &Word) -> usize {
+        word.hash as usize & (self.slots.len() - 1)
+    }
+
+    /// To be called a while before `get`.
+    #[inline(always)]
+    pub fn prefetch(&self, word: &Word) {
+        prefetch(&self.slots[self.home(word)]);
+    }
+
+    /// Appends the ids of a pre-token; whether it was there.
+    #[inline(always)]
+    pub fn get(&self, word: &Word, ids: &mut Vec<u32>) -> bool {
+        let slot = &self.slots[self.home(word)];
+        let count = slot.ids[MOST_INLINE] as usize;
+        if slot.key == word.key && count <= MOST_INLINE {
+            // All that the slot has, whatever the number: a copy of a fixed size is much faster.
+            ids.extend_from_slice(&slot.ids);
+            ids.truncate(ids.len() - slot.ids.len() + count);
+            return true;
+        }
+        self.get_elsewhere(word, ids)
+    }
+
+    /// The same, for those that lie aside or have had to step from their place.
+    #[inline(never)]
+    fn get_elsewhere(&self, word: &Word, ids: &mut Vec<u32>) -> bool {
+        let Slot { ids: found, .. } = self.slots[self.find(word)];
+        match found[MOST_INLINE] {
+            ASIDE => ids.extend_from_slice(&self.ids_aside[found[1] as usize..found[2] as usize]),
+            count => ids.extend_from_slice(&found[..count as usize]),
+        }
+        found[MOST_INLINE] > 0
+    }
+
+    /// The place of the slot that has the pre-token, or else of the free one that it would take.
+    fn find(&self, word: &Word) -> usize {
+        let mut at = self.home(word);
+        loop {
+            let Slot { key, ids } = self.slots[at];
+            let same = || {
+                let aside = self.bytes_aside.get(ids[0] as usize..).unwrap_or_default();
+                !word.is_long() || aside.starts_with(word.bytes)
+            };
+            if ids[MOST_INLINE] == 0 || key == word.key && same() {
+                return at;
+            }
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+    }
+
+    /// A pre-token that `get` did not find, and its ids.
+    pub fn insert(&mut self, word: &Word, ids: &[u32]) {
+        if word.bytes.len() > LONGEST_CACHED {
+            return;
+        }
+        let is_full = 2 * (self.taken + 1) > self.slots.len();
+        if is_full && self.slots.len() < self.most_slots {
+            self.grow();
+        } else if is_full || self.bytes_aside.len().max(self.ids_aside.len()) > MOST_ASIDE {
+            self.clear();
+        }
+        let at = self.find(word);
+        let slot = &mut self.slots[at];
+        slot.key = word.key;
+        if word.is_long() || ids.len() > MOST_INLINE {
+            let starts = [self.bytes_aside.len(), self.ids_aside.len()].map(|start| start as u32);
+            slot.ids[..2].copy_from_slice(&starts);
+            slot.ids[2] = starts[1] + ids.len() as u32;
+            slot.ids[MOST_INLINE] = ASIDE;
+            self.ids_aside.extend_from_slice(ids);
+            if word.is_long() {
+                self.bytes_aside.extend_from_slice(word.bytes);
+            }
+        } else {
+            slot.ids[..ids.len()].copy_from_slice(ids);
+            slot.ids[MOST_INLINE] = ids.len() as u32;
+        }
+        self.taken += 1;
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let larger = on_large_pages(self.most_slots.min(GROWTH * self.slots.len()), FREE);
+        let mask = larger.len() - 1;
+        for slot in std::mem::replace(&mut self.slots, larger) {
+            if slot.ids[MOST_INLINE] > 0 {
+                let mut at = slot.key.hash() as usize & mask;
+                while self.slots[at].ids[MOST_INLINE] > 0 {
+                    at = (at + 1) & mask;
+                }
+                self.slots[at] = slot;
+            }
+        }
+    }
+
+    #[cold]
+    fn clear(&mut self) {
+        self.slots.fill(FREE);
+        self.taken = 0;
+        self.bytes_aside.clear();
+        self.ids_aside.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_that_was_put_in_is_found_until_the_limit_and_nothing_else_ever() {
+        for most_slots in [2, 64, 1 << 13] {
+            let mut cache = Cache::new(most_slots);
+            // Every length from 1 byte to more than is kept, and from 1 id to more than fit into a slot.
+            let text = |n: usize| format!("{n:04}").repeat(1 + n / 7).into_bytes();
+            let ids = |n: usize| (0..=n as u32 % 12).collect::<Vec<_>>();
+            for n in 0..2000 {
+                let bytes = text(n);
+                let mut found = vec![];
+                assert!(!cache.get(&Word::from(&bytes[..]), &mut found) && found.is_empty());
+                cache.insert(&Word::from(&bytes[..]), &ids(n));
+                assert!(2 * cache.taken <= cache.slots.len() && cache.slots.len() <= most_slots);
+            }
+            let mut count = 0;
+            for n in 0..2000 {
+                let (bytes, mut found) = (text(n), vec![7]);
+                if cache.get(&Word::from(&bytes[..]), &mut found) {
+                    assert_eq!(found[1..], ids(n));
+                    count += 1;
+                }
+                assert_eq!(found[0], 7);
+            }
+            assert_eq!(count, cache.taken);
+        }
+    }
+}
