@@ -127,7 +127,7 @@ class Bench:
         for suite in self.earlier.get("suites", {}).values():
             program = row["program"].partition(" ")[0]
             like_now = (
-                self.earlier["machine"] == self.machine
+                suite["machine"] == self.machine
                 and suite["texts"] == self.texts.what
                 and suite["versions"].get(program) == self.versions.get(program)
             )
@@ -349,13 +349,8 @@ def main(arguments: list[str] | None = None) -> int:
     here, versions = machine(), installed(PEERS)
     record_file = options.root / "docs" / "results" / "bench.json"
     record: dict[str, Any] = json.loads(record_file.read_text()) if record_file.exists() else {}
-    if record.get("machine") != here:
-        if record:
-            say("the record is of another machine: it is begun anew.")
-        record = {"machine": here, "suites": {}}
+    record.setdefault("suites", {})
     earlier = json.loads(options.reuse.read_text()) if options.reuse else {}
-    if earlier and earlier["machine"] != here:
-        raise SystemExit(f"{options.reuse} was made on another machine: {earlier['machine']}")
     skipped = [] if options.skip_peers else [peer for peer in PEERS if peer not in versions]
     for peer in skipped:
         say(f"{peer} is not installed and is left out: pip install {peer}")
@@ -372,6 +367,7 @@ def main(arguments: list[str] | None = None) -> int:
             taken, passed = (now - then for now, then in zip(stolen(), before, strict=True))
             record["suites"][suite] = {
                 "made_by": made_by,
+                "machine": here,
                 "date": time.strftime("%Y-%m-%d"),
                 "load_before": round(load, 2),
                 "stolen": round(taken / max(passed, 1), 3),

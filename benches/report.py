@@ -21,14 +21,13 @@ def suite_tables(record: dict[str, Any]) -> dict[str, Table]:
     """bench-parity, bench-classical, ...: every row that was measured."""
     make = {"count": count_table, "encode": encode_table, "growth": growth_table}
     return {
-        f"bench-{name}": make.get(name, training_table)(suite) | source(record, suite)
+        f"bench-{name}": make.get(name, training_table)(suite) | source(suite)
         for name, suite in record["suites"].items()
     }
 
 
-def source(record: dict[str, Any], *suites: dict[str, Any]) -> Table:
-    """Where numbers are from: the commands, the machine, the texts and the versions."""
-    machine = record["machine"]
+def source(*suites: dict[str, Any]) -> Table:
+    """Where numbers are from: the commands, the machine of each suite, the texts and the versions."""
     rows = [row for suite in suites for row in suite["rows"]]
     measured = {row["program"].partition(" ")[0].rstrip(",") for row in rows}
     known = {name: version for suite in suites for name, version in suite["versions"].items()}
@@ -36,9 +35,9 @@ def source(record: dict[str, Any], *suites: dict[str, Any]) -> Table:
     loads = ", ".join(str(suite["load_before"]) for suite in suites)
     stolen = max((suite.get("stolen", 0) for suite in suites), default=0)
     shared = f", up to {stolen:.0%} of its time taken by other guests of the host" if stolen >= 0.005 else ""
+    machines = " and ".join(once(written(suite["machine"]) for suite in suites))
     note = (
-        f"On {machine['cpu']}, {machine['cores']} cores, {machine['memory_gb']} GB, {machine['os']}, Python "
-        f"{machine['python']}, load before it {loads}{shared}; "
+        f"On {machines}, load before it {loads}{shared}; "
         f"{'; '.join(once(suite['texts'] for suite in suites))}; {versions}."
     )
     if skipped := once(peer for suite in suites for peer in suite["skipped"]):
@@ -46,6 +45,13 @@ def source(record: dict[str, Any], *suites: dict[str, Any]) -> Table:
     if any(row.get("reused") for row in rows):
         note += " Rows with * are from an earlier run on the same machine."
     return {"made_by": "; ".join(once(suite["made_by"] for suite in suites)), "note": note}
+
+
+def written(machine: dict[str, Any]) -> str:
+    return (
+        f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_gb']} GB, {machine['os']}, "
+        f"Python {machine['python']}"
+    )
 
 
 def once(values: Iterable[str]) -> list[str]:
@@ -164,7 +170,7 @@ def speed_table(record: dict[str, Any]) -> Table:
                 rows.append([case, ours["wall"], megabytes(ours), program(peer), *numbers])
         if compared:
             suites.append(suite)
-    return {"columns": columns, "rows": rows} | source(record, *suites)
+    return {"columns": columns, "rows": rows} | source(*suites)
 
 
 def comparisons(suite: dict[str, Any]) -> dict[str, tuple[Row, list[Row]]]:

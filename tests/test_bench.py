@@ -94,13 +94,14 @@ def record_of(*rows: dict[str, Any]) -> dict[str, Any]:
     machine = {"cpu": "a", "cores": 2, "memory_gb": 4, "os": "b", "python": "3.11"}
     suite = {
         "made_by": "make bench",
+        "machine": machine,
         "load_before": 0.1,
         "stolen": 0.034,
         "texts": "text",
         "versions": {},
         "skipped": ["ffbpe"],
     }
-    return {"machine": machine, "suites": {"classical": suite | {"rows": list(rows)}}}
+    return {"suites": {"classical": suite | {"rows": list(rows)}}}
 
 
 def test_ratios_are_of_the_same_work_and_failures_have_none(modules: dict[str, ModuleType]) -> None:
