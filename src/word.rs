@@ -36,8 +36,14 @@ impl Key {
 
     #[inline(always)]
     pub fn hash(self) -> u64 {
-        let [a, b, c, d] = self.0;
-        fold(fold(a ^ PI[0], b ^ PI[1]) ^ c, d ^ PI[2])
+        let [.., c, d] = self.0;
+        fold(self.start() ^ c, d ^ PI[2])
+    }
+
+    /// What the first half does to the hash.
+    #[inline(always)]
+    pub fn start(self) -> u64 {
+        fold(self.0[0] ^ PI[0], self.0[1] ^ PI[1])
     }
 }
 

@@ -55,6 +55,8 @@ pub fn batch<T: Send>(
         let mut collect = || -> Result<()> {
             let mut taken = 0;
             while taken < chunks.len() {
+                // Where results come as fast as they are taken, nothing below asks.
+                check_in.look()?;
                 if let Some(result) = early.remove(&taken) {
                     take(result?);
                     taken += 1;

@@ -17,6 +17,8 @@ const FIRST_SLOTS: usize = 1 << 11;
 const GROWTH: usize = 4;
 /// In bytes and in ids: how much of what does not fit into slots is kept.
 const MOST_ASIDE: usize = 1 << 22;
+/// In slots: how far a pre-token may lie from its place. Words that someone chose for their equal hashes replace each other.
+const MOST_STEPS: usize = 16;
 /// Longer pre-tokens are seldom seen twice.
 const LONGEST_CACHED: usize = 1 << 10;
 
@@ -79,7 +81,8 @@ impl Cache {
     /// The same, for those that lie aside or have had to step from their place.
     #[inline(never)]
     fn get_elsewhere(&self, word: &Word, ids: &mut Vec<u32>) -> bool {
-        let Slot { ids: found, .. } = self.slots[self.find(word)];
+        let Some(at) = self.find(word) else { return false };
+        let Slot { ids: found, .. } = self.slots[at];
         match found[MOST_INLINE] {
             ASIDE => ids.extend_from_slice(&self.ids_aside[found[1] as usize..found[2] as usize]),
             count => ids.extend_from_slice(&found[..count as usize]),
@@ -87,20 +90,22 @@ impl Cache {
         found[MOST_INLINE] > 0
     }
 
+    /// The places where what has this hash may lie, in order.
+    fn places(&self, hash: u64) -> impl Iterator<Item = usize> + use<> {
+        let mask = self.slots.len() - 1;
+        (0..MOST_STEPS.min(self.slots.len())).map(move |step| (hash as usize + step) & mask)
+    }
+
     /// The place of the slot that has the pre-token, or else of the free one that it would take.
-    fn find(&self, word: &Word) -> usize {
-        let mut at = self.home(word);
-        loop {
+    fn find(&self, word: &Word) -> Option<usize> {
+        self.places(word.hash).find(|&at| {
             let Slot { key, ids } = self.slots[at];
             let same = || {
                 let aside = self.bytes_aside.get(ids[0] as usize..).unwrap_or_default();
                 !word.is_long() || aside.starts_with(word.bytes)
             };
-            if ids[MOST_INLINE] == 0 || key == word.key && same() {
-                return at;
-            }
-            at = (at + 1) & (self.slots.len() - 1);
-        }
+            ids[MOST_INLINE] == 0 || key == word.key && same()
+        })
     }
 
     /// A pre-token that `get` did not find, and its ids.
@@ -115,6 +120,8 @@ impl Cache {
             self.clear();
         }
         let at = self.find(word);
+        self.taken += usize::from(at.is_some());
+        let at = at.unwrap_or(self.home(word));
         let slot = &mut self.slots[at];
         slot.key = word.key;
         if word.is_long() || ids.len() > MOST_INLINE {
@@ -130,20 +137,19 @@ impl Cache {
             slot.ids[..ids.len()].copy_from_slice(ids);
             slot.ids[MOST_INLINE] = ids.len() as u32;
         }
-        self.taken += 1;
     }
 
     #[cold]
     fn grow(&mut self) {
         let larger = on_large_pages(self.most_slots.min(GROWTH * self.slots.len()), FREE);
-        let mask = larger.len() - 1;
+        self.taken = 0;
         for slot in std::mem::replace(&mut self.slots, larger) {
-            if slot.ids[MOST_INLINE] > 0 {
-                let mut at = slot.key.hash() as usize & mask;
-                while self.slots[at].ids[MOST_INLINE] > 0 {
-                    at = (at + 1) & mask;
-                }
+            if slot.ids[MOST_INLINE] > 0
+                && let Some(at) =
+                    self.places(slot.key.hash()).find(|&at| self.slots[at].ids[MOST_INLINE] == 0)
+            {
                 self.slots[at] = slot;
+                self.taken += 1;
             }
         }
     }
@@ -186,5 +192,34 @@ mod tests {
             }
             assert_eq!(count, cache.taken);
         }
+    }
+
+    #[test]
+    fn words_of_one_hash_replace_each_other() {
+        let mut cache = Cache::new(1 << 13);
+        let words: Vec<Vec<u8>> = (0..100).map(word_of_one_hash).collect();
+        for (n, bytes) in words.iter().enumerate() {
+            let word = Word::from(&bytes[..]);
+            assert_eq!(word.hash, Word::from(&words[0][..]).hash);
+            cache.insert(&word, &[n as u32]);
+        }
+        let found: Vec<usize> = (0..words.len())
+            .filter(|&n| {
+                let mut ids = vec![];
+                let is_there = cache.get(&Word::from(&words[n][..]), &mut ids);
+                assert!(!is_there || ids == [n as u32]);
+                is_there
+            })
+            .collect();
+        assert_eq!(found.len(), MOST_STEPS);
+        assert!(found.contains(&99), "the last one is there");
+    }
+
+    /// The third number takes away what the first two do to the hash.
+    fn word_of_one_hash(n: u64) -> Vec<u8> {
+        let start = [n, 7 * n + 1];
+        let start_only: Vec<u8> = start.iter().flat_map(|part| part.to_le_bytes()).collect();
+        let third = Word::from(&start_only[..]).key.start() ^ 5;
+        [&start_only[..], &third.to_le_bytes()].concat()
     }
 }

@@ -31,6 +31,9 @@ use std::sync::{Mutex, PoisonError};
 /// How many pre-tokens wait for their places in the cache to arrive from memory.
 const AHEAD: usize = 32;
 
+/// In bytes: what was needed for a longer text is not kept.
+const LONG_TEXT: usize = 1 << 20;
+
 /// What one thread at a time writes to while it encodes.
 struct Workspace {
     cache: Cache,
@@ -111,7 +114,7 @@ pub struct Encoder {
     /// merging never gives, as tiktoken and `ignore_merges` read a table.
     ids_by_bytes: IdsByBytes,
     origins: Vec<Option<Pair>>,
-    /// Taken by a call and given back: threads never wait for each other, and what is cached stays.
+    /// Taken for some texts and given back: threads wait for each other no longer than that takes, and what is cached stays.
     workspaces: Mutex<Vec<Workspace>>,
     cache_slots: usize,
 }
@@ -152,7 +155,11 @@ impl Encoder {
 
     /// With a cache of so many slots at most for each thread, a power of two and 2 at least.
     pub fn with_cache(self, cache_slots: usize) -> Self {
-        Self { cache_slots: cache_slots.max(2).next_power_of_two(), workspaces: Mutex::default(), ..self }
+        Self {
+            cache_slots: cache_slots.clamp(2, MOST_SLOTS).next_power_of_two(),
+            workspaces: Mutex::default(),
+            ..self
+        }
     }
 
     /// The bytes of a token.
@@ -179,6 +186,33 @@ impl Encoder {
         check_in: &mut CheckIn,
         emit: &mut impl FnMut(&[u32]),
     ) -> Result<()> {
+        self.with_workspace(&[text], |workspace| self.one(text, rules, workspace, check_in, emit))
+    }
+
+    fn with_workspace<T>(&self, texts: &[Text], work: impl FnOnce(&mut Workspace) -> T) -> T {
+        let workspaces = || self.workspaces.lock().unwrap_or_else(PoisonError::into_inner);
+        let pooled = workspaces().pop();
+        let mut workspace = pooled.unwrap_or_else(|| Workspace {
+            cache: Cache::new(self.cache_slots),
+            merger: Merger::default(),
+            ids: Vec::new(),
+        });
+        let result = work(&mut workspace);
+        if texts.iter().any(|text| text.bytes().len() > LONG_TEXT) {
+            (workspace.merger, workspace.ids) = (Merger::default(), Vec::new());
+        }
+        workspaces().push(workspace);
+        result
+    }
+
+    fn one(
+        &self,
+        text: Text,
+        rules: SpecialRules,
+        workspace: &mut Workspace,
+        check_in: &mut CheckIn,
+        emit: &mut impl FnMut(&[u32]),
+    ) -> Result<()> {
         if let Some(disallowed) = rules.disallowed
             && let Some((_, start, end)) = disallowed.find(text.bytes(), 0)
         {
@@ -189,16 +223,7 @@ impl Encoder {
                  disallowed_special=() (--special-tokens text)."
             )));
         }
-        let workspaces = || self.workspaces.lock().unwrap_or_else(PoisonError::into_inner);
-        let pooled = workspaces().pop();
-        let mut workspace = pooled.unwrap_or_else(|| Workspace {
-            cache: Cache::new(self.cache_slots),
-            merger: Merger::default(),
-            ids: Vec::new(),
-        });
-        let outcome = self.with_specials(text, rules.allowed, &mut workspace, check_in, emit);
-        workspaces().push(workspace);
-        outcome
+        self.with_specials(text, rules.allowed, workspace, check_in, emit)
     }
 
     /// The ids of some texts.
@@ -207,11 +232,31 @@ impl Encoder {
         // About as many as most texts need, so that the list seldom grows.
         let mut ids = Vec::with_capacity(size / 3);
         let mut ends = Vec::with_capacity(texts.len());
-        for &text in texts {
-            self.encode(text, rules, check_in, &mut |some| ids.extend_from_slice(some))?;
-            ends.push(ids.len());
-        }
-        Ok(Encoded { ids, ends })
+        self.with_workspace(texts, |workspace| {
+            for &text in texts {
+                self.one(text, rules, workspace, check_in, &mut |some| ids.extend_from_slice(some))?;
+                ends.push(ids.len());
+            }
+            Ok(Encoded { ids, ends })
+        })
+    }
+
+    /// How many ids each of some texts has; they are not kept.
+    pub fn count_all(
+        &self,
+        texts: &[Text],
+        rules: SpecialRules,
+        check_in: &mut CheckIn,
+    ) -> Result<Vec<usize>> {
+        let mut counts = Vec::with_capacity(texts.len());
+        self.with_workspace(texts, |workspace| {
+            for &text in texts {
+                let mut count = 0;
+                self.one(text, rules, workspace, check_in, &mut |some| count += some.len())?;
+                counts.push(count);
+            }
+            Ok(counts)
+        })
     }
 
     fn with_specials(

@@ -199,6 +199,20 @@ fn a_batch_stops_when_asked_whichever_thread_is_busy() {
 }
 
 #[test]
+fn a_batch_stops_when_asked_while_its_results_are_taken() {
+    let text = "a".repeat(1 << 16);
+    let texts = vec![Text::Str(&text); 20];
+    let mut taken = 0;
+    let take = &mut |()| {
+        taken += 1;
+        std::thread::sleep(crate::check_in::PAUSE);
+    };
+    let outcome = batch(&texts, 4, &mut || false, |_, _| Ok(()), take);
+    assert!(matches!(outcome, Err(Error::Interrupted)));
+    assert!(taken <= 2);
+}
+
+#[test]
 fn a_single_long_pretoken_can_be_stopped() {
     let encoder = encoder(&[(97, 97)], None);
     let text = "a".repeat(1 << 16);

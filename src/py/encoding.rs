@@ -3,6 +3,7 @@
 use super::{little_endian, long_call, long_call_in_steps, slice};
 use crate::check_in::CheckIn;
 use crate::encode::{self, Encoded, MOST_SLOTS, SpecialRules, Text};
+use crate::error::Result;
 use crate::memory::prefetch;
 use crate::pair::Pair;
 use crate::split::Pretokenizer;
@@ -87,23 +88,21 @@ impl Encoder {
         }
     }
 
-    /// Calls `take` with the ids of a few texts after the other.
-    fn batch(
+    /// Calls `work` with some texts at a time, on several threads, and `take` with what it gives, in order.
+    fn batch<T: Send>(
         &self,
         py: Python<'_>,
         texts: &[Bound<'_, PyAny>],
-        (allowed, disallowed): (Option<&Specials>, Option<&Specials>),
         threads: usize,
-        take: &mut (dyn FnMut(Encoded) -> PyResult<()> + Send),
+        work: impl Fn(&[Text], &mut CheckIn) -> Result<T> + Sync + Send,
+        take: &mut (dyn FnMut(T) -> PyResult<()> + Send),
     ) -> PyResult<()> {
         let texts = texts.iter().map(text).collect::<PyResult<Vec<_>>>()?;
-        let rules = self.rules(allowed, disallowed)?;
-        let work = |texts: &[Text], check_in: &mut CheckIn| self.encoder.encode_all(texts, rules, check_in);
         let mut taken = Ok(());
         long_call(py, |caller| {
-            let take = &mut |encoded| {
+            let take = &mut |result| {
                 if taken.is_ok() {
-                    taken = take(encoded);
+                    taken = take(result);
                 }
             };
             encode::batch(&texts, threads, &mut || caller.asked(|_| Ok(())), work, take)
@@ -199,12 +198,12 @@ impl Encoder {
         disallowed: Option<&Specials>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyList>> {
-        let numbers = self.numbers(py)?;
-        let _paused = CollectorPaused::new(py);
+        let (numbers, rules) = (self.numbers(py)?, self.rules(allowed, disallowed)?);
         let mut lists: Vec<Py<PyList>> = Vec::with_capacity(texts.len());
         // Lists are made on the calling thread, while the others encode.
         let take = &mut |Encoded { ids, ends }: Encoded| {
             Python::attach(|py| {
+                let _paused = CollectorPaused::new(py);
                 let mut start = 0;
                 for end in ends {
                     lists.push(list(py, &ids[start..end], numbers)?.unbind());
@@ -213,7 +212,8 @@ impl Encoder {
                 Ok(())
             })
         };
-        self.batch(py, &texts, (allowed, disallowed), threads, take)?;
+        let work = |texts: &[Text], check_in: &mut CheckIn| self.encoder.encode_all(texts, rules, check_in);
+        self.batch(py, &texts, threads, work, take)?;
         PyList::new(py, lists)
     }
 
@@ -227,6 +227,7 @@ impl Encoder {
         disallowed: Option<&Specials>,
         threads: usize,
     ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
+        let rules = self.rules(allowed, disallowed)?;
         let mut parts = Vec::new();
         let mut offsets = Vec::with_capacity(texts.len() + 1);
         let mut count = 0;
@@ -237,8 +238,9 @@ impl Encoder {
             parts.push(ids);
             Ok(())
         };
-        self.batch(py, &texts, (allowed, disallowed), threads, take)?;
-        // Python's own memory is used again for the next array; new pages for each took a quarter of the time.
+        let work = |texts: &[Text], check_in: &mut CheckIn| self.encoder.encode_all(texts, rules, check_in);
+        self.batch(py, &texts, threads, work, take)?;
+        // Where arrays are of some megabytes at most, Python's memory is used again; new pages took a quarter of the time.
         let flat = PyBytes::new_with(py, size_of::<u32>() * count, |flat| {
             let (mut rest, _) = flat.as_chunks_mut();
             for ids in parts {
@@ -261,17 +263,14 @@ impl Encoder {
         disallowed: Option<&Specials>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyBytes>> {
+        let rules = self.rules(allowed, disallowed)?;
         let mut counts = Vec::with_capacity(texts.len());
-        let take = &mut |Encoded { ends, .. }: Encoded| {
-            counts.extend(
-                std::iter::once(0)
-                    .chain(ends.iter().copied())
-                    .zip(&ends)
-                    .map(|(start, end)| (end - start) as i64),
-            );
+        let work = |texts: &[Text], check_in: &mut CheckIn| self.encoder.count_all(texts, rules, check_in);
+        let take = &mut |some: Vec<usize>| {
+            counts.extend(some.into_iter().map(|count| count as i64));
             Ok(())
         };
-        self.batch(py, &texts, (allowed, disallowed), threads, take)?;
+        self.batch(py, &texts, threads, work, take)?;
         Ok(PyBytes::new(py, &little_endian(counts.into_iter().map(i64::to_le_bytes))))
     }
 
