@@ -62,7 +62,7 @@ TOGETHER = 1 / 2
 """Of what a task gets: files of one language that stay together. A core that is free takes the next task, so uneven
 ones cost less than sums do."""
 JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""Java only hands bytes on. As it is set up for servers that run long, starting Spark takes twice the time."""
+"""Java only hands bytes on. As it is set up for servers that run long, Spark takes longer to start."""
 
 NOTES = ""
 """Notes on the text travel as pieces of this language."""
@@ -144,18 +144,22 @@ def on(session: Any) -> Engine:
 def in_two(hands: Sequence[Sequence[TextInput]]) -> Iterator[list[list[TextInput]]]:
     """Of every hand the languages that it has all files of, then of every hand the others, which have to be added up.
 
-    Where records name the languages, any hand may find any of them.
+    Where records name the languages, any hand may find any of them. With records go the names of all languages that
+    have a SOURCE of their own, without its files, so that a record of such a language is refused.
     """
     holders = [sum(bool(part.files) for part in parts) for parts in zip(*hands, strict=True)]
     for alone in (True, False):
-        halves = (
-            [
+        halves = []
+        for hand in hands:
+            half = [
                 part
                 for part, number in zip(hand, holders, strict=True)
                 if part.files and (number == 1 and part.language != "") == alone
             ]
-            for hand in hands
-        )
+            languages = {part.language for part in half}
+            if "" in languages:
+                half += [replace(part, files=()) for part in hand if part.language not in languages]
+            halves.append(half)
         yield [half for half in halves if half]
 
 
@@ -184,7 +188,8 @@ def count_share(
     share: Sequence[TextInput], cut: Pretokenization, how: TextReading, count_words: bool
 ) -> Iterator[tuple[str, bytes]]:
     languages, notes = counted(share, cut, how, count_words)
-    yield from in_pieces(languages)
+    only_named = {part.language for part in share if not part.files}
+    yield from in_pieces({name: counts for name, counts in languages.items() if name not in only_named})
     yield from ((NOTES, note.encode()) for note in notes)
 
 
@@ -255,7 +260,10 @@ def added_up(pieces: Any) -> Any:
 
 
 def collect(pieces: Any) -> tuple[dict[str, LanguageCounts], list[str]]:
-    """An RDD of (language, counts as bytes), with a language in one partition, as counts by name; and the notes."""
+    """An RDD of (language, counts as bytes) as counts by name; and the notes.
+
+    All pieces of a language come from one task: the one that read all its files, or the one that added it up.
+    """
     from pyspark import StorageLevel
 
     found: dict[str, list[LanguageCounts]] = {}

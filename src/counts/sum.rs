@@ -9,7 +9,7 @@ use crate::check_in::CheckIn;
 use crate::error::{Error, Result};
 use crate::strings::StringsBuf;
 
-/// Of lists that are sorted, each word once in each.
+/// Of lists that are sorted; one that is not is an error.
 pub fn sum(lists: &[Counted], check_in: &mut CheckIn) -> Result<WordCounts> {
     let mut rows: Vec<_> = lists.iter().map(Counted::iter).collect();
     // The first bytes, as a number, tell most words apart.
@@ -24,6 +24,7 @@ pub fn sum(lists: &[Counted], check_in: &mut CheckIn) -> Result<WordCounts> {
             Some(summed) if last == Some(word) => {
                 *summed = summed.checked_add(count).ok_or(Error::Overflow)?;
             }
+            _ if last.is_some_and(|last| word < last) => return Err(unsorted(word)),
             _ => {
                 all.words.push(word);
                 all.counts.push(count);
@@ -39,6 +40,11 @@ pub fn sum(lists: &[Counted], check_in: &mut CheckIn) -> Result<WordCounts> {
         check_in.now()?;
     }
     Ok(all)
+}
+
+fn unsorted(word: &[u8]) -> Error {
+    let word = String::from_utf8_lossy(word);
+    Error::Invalid(format!("{word:?} comes after a greater pre-token: sort them by their bytes"))
 }
 
 /// Zeros fill a shorter word: where these are equal, the words themselves decide.

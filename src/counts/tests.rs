@@ -44,6 +44,14 @@ proptest! {
 }
 
 #[test]
+fn a_sum_of_what_is_not_sorted_is_an_error() {
+    let list = |words: &[&str]| WordCounts { words: words.iter().collect(), counts: vec![1; words.len()] };
+    let (unsorted, other) = (list(&["a", "c", "b"]), list(&["a", "d"]));
+    let refused = sum::sum(&[unsorted.counted(), other.counted()], &mut CheckIn::never());
+    assert!(matches!(refused, Err(Error::Invalid(message)) if message.starts_with("\"b\" comes after")));
+}
+
+#[test]
 fn a_sum_beyond_all_numbers_is_an_error() {
     let words = WordCounts { words: ["a"].into_iter().collect(), counts: vec![u64::MAX] };
     let twice = [words.counted(), words.counted()];

@@ -204,6 +204,8 @@ def test_resume_of_a_finished_run_has_no_work(tmp_path):
     (tmp_path / "t.checkpoint.parquet").write_bytes(b"of a run with --force that was killed")
     assert "already holds a tokenizer" in pairity(*words, 5, *special).stderr
     (tmp_path / "t.checkpoint.parquet").unlink()
+    (tmp_path / "t.checkpoint.parquet.counting").mkdir()  # without a journal there is nothing to go on from
+    assert "t is finished" in pairity(*words, 5, *special).stderr
     assert {path.name: path.stat().st_mtime_ns for path in (tmp_path / "t").iterdir()} == before
     assert pairity(*words, 5, *special, "--force").returncode == 0
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from pairity import _core
 from pairity.counts.counting import count
 from pairity.counts.counts import Counts, merge
-from pairity.counts.values import LanguageCounts
+from pairity.counts.values import LanguageCounts, sum_language
 from pairity.errors import PairityError
 from pairity.text.pretokenizers import Pretokenization, pattern_of
 from small_counts import DICTS, LINES, as_dict
@@ -77,6 +77,13 @@ def test_options_reach_the_counter() -> None:
 def test_unknown_options_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(PairityError):
         count(LINES, **options)
+
+
+@pytest.mark.parametrize("option", ["text_colum", "max_line", "dedup_memory", "cut"])
+def test_an_option_that_is_not_there_is_named(option: str) -> None:
+    """Also settings of the reading that no caller gives."""
+    with pytest.raises(TypeError, match=rf"^count\(\) got an unexpected keyword argument '{option}'$"):
+        count(LINES, **{option: 3})  # type: ignore[arg-type]
 
 
 def test_summary() -> None:
@@ -306,6 +313,17 @@ def test_sums_that_do_not_fit_are_refused() -> None:
     huge = Counts.from_dicts({"eng_Latn": {"x": 2**62}})
     with pytest.raises(PairityError, match="'eng_Latn' add up to more"):
         merge([huge, huge, huge])
+
+
+def test_hand_made_counts_that_cannot_be_added_up_are_refused() -> None:
+    def part(words: list[bytes], kind: Any) -> LanguageCounts:
+        return LanguageCounts(pa.array(words, pa.large_binary()), np.ones(len(words), kind), 1, 3, 3)
+
+    good = part([b"a", b"b"], np.uint64)
+    with pytest.raises(PairityError, match=r"'eng_Latn' cannot be added up: \"a\" comes after a greater"):
+        sum_language("eng_Latn", [good, part([b"b", b"a"], np.uint64)])
+    with pytest.raises(PairityError, match=r"the counts of 'eng_Latn' are int32: make them uint64"):
+        sum_language("eng_Latn", [good, part([b"a", b"b"], np.int32)])
 
 
 # Digests

@@ -10,6 +10,7 @@ import pytest
 
 import pairity
 from pairity import sample
+from pairity.counts import shards
 from pairity.counts.counts import Counts, merge
 from pairity.counts.shards import deal
 from pairity.errors import PairityError
@@ -191,6 +192,14 @@ def test_shards_of_other_deals_are_refused(corpus: Path, tmp_path: Path) -> None
         merge([first, pairity.count(corpus, shard=(2, 3))], origins=["old", "new"])
     (corpus / "deu_Latn.txt").write_text("Sein oder Nichtsein, das ist\n")  # the file grew between two jobs
     with pytest.raises(PairityError, match=r"old \(shard 1 of 2\) and new \(shard 2 of 2\) do not belong"):
+        merge([first, pairity.count(corpus, shard=(2, 2))], origins=["old", "new"])
+
+
+def test_shards_dealt_by_another_rule_are_refused(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same files, dealt into as many parts by another version: some of them would be counted twice, or never."""
+    first = pairity.count(corpus, shard=(1, 2))
+    monkeypatch.setattr(shards, "deal", lambda inputs, hands: deal(inputs, hands)[::-1])
+    with pytest.raises(PairityError, match=r"do not belong together: .* or by another version"):
         merge([first, pairity.count(corpus, shard=(2, 2))], origins=["old", "new"])
 
 

@@ -14,8 +14,12 @@ import pytest
 import pairity
 import pairity.spark
 from pairity import sample
+from pairity.counts.shards import deal
 from pairity.errors import PairityError
 from pairity.text.inputs import TextFile, TextInput
+from pairity.text.options import TextReading
+from pairity.text.pretokenizers import Pretokenization
+from pairity.text.sources import resolve
 from program import PROGRAM
 from program import pairity as run
 from spark_here import needs_spark
@@ -137,6 +141,23 @@ def test_what_is_skipped_is_told_as_by_one_process(session: Any, tmp_path: Path)
     assert on_spark.notes == pairity.count(tmp_path / "mixed.jsonl", **how).notes != ()
 
 
+def records_and_a_language(folder: Path, language: str) -> list[str]:
+    """Records of this language, and English as a SOURCE of its own."""
+    (folder / "eng_Latn.txt").write_text("to be\n")
+    (folder / "mixed.jsonl").write_text(f'{{"lang": "{language}", "text": "or"}}\n')
+    return [f"eng_Latn={folder}/eng_Latn.txt", f"{folder}/mixed.jsonl"]
+
+
+@needs_spark
+def test_records_beside_a_language_of_its_own(session: Any, tmp_path: Path) -> None:
+    engine = pairity.spark.on(session)
+    with pytest.raises(PairityError, match="line 1: the language 'eng_Latn' is given twice: by this record"):
+        pairity.count(records_and_a_language(tmp_path, "eng_Latn"), language_column="lang", engine=engine)
+    sources = records_and_a_language(tmp_path, "deu_Latn")
+    on_spark = pairity.count(sources, language_column="lang", engine=engine)
+    same_file(on_spark, pairity.count(sources, language_column="lang"), tmp_path)
+
+
 @needs_spark
 def test_what_is_no_file_is_refused(session: Any) -> None:
     with pytest.raises(PairityError, match="is no file"):
@@ -159,7 +180,25 @@ def test_only_languages_in_several_hands_have_to_be_added_up() -> None:
     ]
     whole, shared = pairity.spark.in_two(hands)
     assert [[one.language for one in share] for share in whole] == [["deu_Latn"]]
-    assert [[one.language for one in share] for share in shared] == [["eng_Latn", ""], ["eng_Latn"]]
+    assert [[one.language for one in share] for share in shared] == [
+        ["eng_Latn", "", "deu_Latn"],
+        ["eng_Latn"],
+    ]
+    assert not shared[0][2].files, "only its name, for the records"
+
+
+def test_a_task_refuses_records_of_a_language_that_another_task_has(tmp_path: Path) -> None:
+    sources = records_and_a_language(tmp_path, "eng_Latn")
+    inputs = [part for part in resolve(sources, language_column="lang").inputs if isinstance(part, TextInput)]
+    [alone], [records] = pairity.spark.in_two(deal(inputs, 2))
+    cut, how = Pretokenization.of("gpt4o", False, None), TextReading(language_column="lang")
+    assert [name for name, _ in pairity.spark.count_share(alone, cut, how, False)] == ["eng_Latn"]
+    with pytest.raises(
+        PairityError, match="'eng_Latn' is given twice: by this record, and by a SOURCE of its"
+    ):
+        list(pairity.spark.count_share(records, cut, how, False))
+    records_and_a_language(tmp_path, "deu_Latn")
+    assert [name for name, _ in pairity.spark.count_share(records, cut, how, False)] == ["deu_Latn"]
 
 
 def test_counts_come_back_from_pieces(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,7 +79,7 @@ def test_what_is_broken_is_skipped_and_reported(
 def test_the_last_part_of_a_long_line_may_be_broken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: dict[str, Any]
 ) -> None:
-    """What came before it in the line is counted by then."""
+    """What came before it in the line is counted by then, and so is the line."""
     monkeypatch.setattr(blocks, "BLOCK_BYTES", 64)
     monkeypatch.setattr(blocks, "LINE_BYTES", 16)
     path = tmp_path / "a.txt"
@@ -88,7 +88,7 @@ def test_the_last_part_of_a_long_line_may_be_broken(
         counted({"eng_Latn": path}, max_line=100)
     made, passed = counted({"eng_Latn": path}, max_line=100, on_error="skip", **how)
     assert passed.notes[0].startswith(f"{path}: 1 line was skipped, the first: {path}, line 2: not UTF-8. ")
-    assert (made["eng_Latn"].skipped, made["eng_Latn"].lines) == (1, 2)
+    assert (made["eng_Latn"].skipped, made["eng_Latn"].lines) == (1, 3)
     assert {b"good", b" be", b"last"} <= set(made["eng_Latn"].pretokens.to_pylist())
 
 

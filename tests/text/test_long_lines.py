@@ -125,8 +125,30 @@ def test_a_long_line_that_is_not_utf8(tmp_path: Path, monkeypatch: pytest.Monkey
     small_blocks(monkeypatch)
     (tmp_path / "a.txt").write_bytes(b"one two " * 300 + b"\xff" + b" three" * 300)
     cut = Pretokenization.of("gpt4o", False, None)
-    with pytest.raises(PairityError, match="line 1: not UTF-8"):
+    with pytest.raises(PairityError, match=r"line 1: not UTF-8\. Convert .*invalid\)\.$"):
         counted(tmp_path, cut, max_line=1000)
+
+
+@pytest.mark.parametrize("after", [3, 3000], ids=["in the last part", "and it goes on"])
+def test_of_a_long_line_the_rest_is_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int
+) -> None:
+    """What came before is counted already: so is the line, and the note says so."""
+    small_blocks(monkeypatch)
+    (tmp_path / "a.txt").write_bytes(
+        b"x\n" + b"one " * 600 + b"\xff" + b" two" * after + b"\nbad \xff\nend\n"
+    )
+    cut = Pretokenization.of("gpt4o", False, None)
+    counts, passed = counted(tmp_path, cut, max_line=1000, on_error="skip")
+    found = dict(zip(counts["a"].pretokens.to_pylist(), counts["a"].counts.tolist(), strict=True))
+    assert 250 < found[b" one"] < 600
+    assert b" two" not in found
+    assert (counts["a"].lines, counts["a"].skipped) == (3, 2)
+    assert "2 lines were skipped, the first:" in passed.notes[0]
+    assert (
+        "Of 1 too long to be held, only the rest of the line was skipped; what came before it is"
+        in passed.notes[0]
+    )
 
 
 def test_memory_stays_bounded_and_ctrl_c_is_heard(tmp_path: Path) -> None:

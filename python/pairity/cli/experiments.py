@@ -14,6 +14,7 @@ from pairity.experiments.experiment import KINDS, METHODS, Experiment
 from pairity.experiments.reading import read
 from pairity.experiments.running import Result, run
 from pairity.reporting.numbers import write, write_interval
+from pairity.training.policy import compares
 
 threads_option = click.option("--threads", type=int, help="Number of threads. Default: one per core.")
 
@@ -108,7 +109,7 @@ def sweep_command(
     Every option with several values is an axis, and every combination is a tokenizer. What a SOURCE may be: pairity
     --help.
     """
-    measuring = [one for one in method or ("parity",) if one in ("parity", "fair")]
+    measuring = [one for one in method or ("parity",) if compares(one)]
     if not dev_sources and measuring:
         raise PairityError(
             f"sweep: method {measuring[0]} measures languages by parallel text: give it with --dev, or --method "

@@ -10,27 +10,23 @@ from click.core import ParameterSource
 
 from pairity.errors import PairityError
 from pairity.formats.json_files import unreadable
-from pairity.training.policy import refuse_lone_alpha
+from pairity.training.policy import OF_METHOD, refuse_lone_alpha
 
 GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP)
 
-COMPARING = ("ratio", "ratios", "unit", "on")
-OF_METHOD = {
-    "parity": ("global_merges", "window", "alpha", "joint", *COMPARING),
-    "fair": ("beta", *COMPARING),
-    "classical": (),
-}
+OPTIONS = {method: (*names, "ratio") if "ratios" in names else names for method, names in OF_METHOD.items()}
 """Method -> the options that only some methods have, as far as it has them."""
 
 
 def refuse_idle(method: str, window: int | None, alpha: float) -> None:
     """Refuse options that were given, here or in a config file, and would do nothing."""
     context = click.get_current_context()
-    some = dict.fromkeys(name for names in OF_METHOD.values() for name in names)
-    given = [name for name in some if context.get_parameter_source(name) in GIVEN]
-    if idle := [name for name in given if name not in OF_METHOD[method]]:
+    some = {name for names in OPTIONS.values() for name in names}
+    names = [option.name for option in context.command.params if option.name in some]  # as in --help
+    given = [name for name in names if name and context.get_parameter_source(name) in GIVEN]
+    if idle := [name for name in given if name not in OPTIONS[method]]:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in idle)
-        fitting = [other for other, names in OF_METHOD.items() if set(given) <= set(names)]
+        fitting = [other for other, names in OPTIONS.items() if set(given) <= set(names)]
         instead = f", or train with --method {fitting[0]}" if fitting else ""
         why = "" if method == "parity" else " serves no language in particular, so it"
         raise PairityError(f"--method {method}{why} has no use for {options}: leave that out{instead}.")

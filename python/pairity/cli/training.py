@@ -20,7 +20,7 @@ from pairity.formats.folder import OF_THE_FOLDER, SETTINGS
 from pairity.languages import is_chosen
 from pairity.text.sampling import Draw
 from pairity.tokenizer.tokenizer import Tokenizer
-from pairity.training.policy import Classical, Fair, Parity, Policy
+from pairity.training.policy import OF_METHOD, Classical, Fair, Parity, Policy
 from pairity.training.settings import Settings, make_settings
 from pairity.training.training import counting_checkpoint, train
 
@@ -55,7 +55,7 @@ CHECKPOINT = "checkpoint.parquet"
 )
 @click.option(
     "--method",
-    type=click.Choice(["parity", "fair", "classical"]),
+    type=click.Choice(list(OF_METHOD)),
     default="parity",
     show_default=True,
     help="parity: serve the language that is worst off; fair: the pair that saves most over all languages, where those "
@@ -217,14 +217,14 @@ def train_command(
     What a SOURCE may be: pairity --help. What a TOKENIZER may be: pairity eval --help.
     """
     refuse_idle(method, window, alpha)
+    targets = read_ratios(ratios) | parse_ratios(ratio)
+    compared: dict[str, Any] = {"ratios": targets or None, "unit": unit, "on": on}
     policy: Policy = Classical()
-    if method != "classical":
-        targets = read_ratios(ratios) | parse_ratios(ratio)
-        compared: dict[str, Any] = {"ratios": targets or None, "unit": unit, "on": on}
+    if method == "parity":
+        first = parse_global_merges(global_merges)
+        policy = Parity(global_merges=first, window=window, alpha=alpha, joint=joint, **compared)
+    elif method == "fair":
         policy = Fair(beta=beta, **compared)
-        if method == "parity":
-            first = parse_global_merges(global_merges)
-            policy = Parity(global_merges=first, window=window, alpha=alpha, joint=joint, **compared)
     wanted: dict[str, Any] = {
         "vocab_size": vocab_size,
         "num_merges": num_merges,
@@ -254,13 +254,9 @@ def train_command(
         wanted["continue_from"] = settings.start  # opened, and its warnings given, once
     with output_folder(output, OF_THE_FOLDER, what="a tokenizer", force=force):
         checkpoint = inside_or_beside(output, CHECKPOINT)
-        counting = counting_checkpoint(checkpoint)
-
-        def kept() -> Path | None:
-            return checkpoint if checkpoint.exists() else counting if exists(counting) else None
-
-        note_resuming(kept() or checkpoint, there=kept() is not None, resume=resume)
-        with resumable(lambda: kept() is not None):
+        there = kept(checkpoint)
+        note_resuming(there or checkpoint, there=there is not None, resume=resume)
+        with resumable(lambda: kept(checkpoint) is not None):
             tokenizer = train(
                 list(train_sources),
                 dev=list(dev_sources) or None,
@@ -283,10 +279,16 @@ def train_command(
             )
             save(tokenizer, output, checkpoint, force=force)
         checkpoint.unlink(missing_ok=True)
-        remove(counting)
+        remove(counting_checkpoint(checkpoint))
     print_training(tokenizer)
     click.echo()
     print_written(f"{output}/", then=f"try: pairity encode {output} < text.txt, pairity inspect {output}")
+
+
+def kept(checkpoint: Path) -> Path | None:
+    """What a run that was killed has left to go on from: its merges, or else what it had counted."""
+    counting = counting_checkpoint(checkpoint)
+    return checkpoint if checkpoint.exists() else counting if exists(counting) else None
 
 
 def is_finished(
@@ -299,7 +301,7 @@ def is_finished(
 ) -> bool:
     """Whether a run with these settings has saved its tokenizer here: a job that a queue starts again has no work."""
     checkpoint = inside_or_beside(output, CHECKPOINT)
-    if not (output / SETTINGS).exists() or checkpoint.exists() or counting_checkpoint(checkpoint).exists():
+    if not (output / SETTINGS).exists() or kept(checkpoint):
         return False
     try:
         found = Tokenizer.load(output)

@@ -28,7 +28,7 @@ from pairity.text.columns import check_errors, text_buffers
 from pairity.text.drawing import Drawn, Selection
 from pairity.text.inputs import CountsInput, Resolved, TextInput
 from pairity.text.mistakes import check_language
-from pairity.text.options import GivenReading, TextReading
+from pairity.text.options import GivenReading, TextReading, check_given
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
 from pairity.text.sampling import Draw
 from pairity.text.sources import resolve
@@ -84,6 +84,7 @@ def count(
     `shard=(3, 16)` counts the third of 16 parts, for `merge` to put together: every part has some of the files.
     `engine` counts the text elsewhere: see `pairity.spark`.
     """
+    check_given("count", how_read)
     check_split(split)
     check_min_count(min_count, split)
     draw = None if draw is None or draw.takes_all else draw

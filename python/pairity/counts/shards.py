@@ -21,7 +21,7 @@ from pairity.text.inputs import CountsInput, Resolved, TextFile, TextInput
 
 @dataclass(frozen=True)
 class Shard:
-    """Which part of a count this is, from 1 to `of`; `deal` is the digest of all files by name and size."""
+    """Which part of a count this is, from 1 to `of`; `deal` is the digest of what every part gets."""
 
     number: int
     of: int
@@ -42,10 +42,16 @@ def take_shard(found: Resolved, shard: Any) -> tuple[Resolved, Shard]:
     if not (isinstance(shard, tuple) and len(shard) == 2 and all(type(value) is int for value in shard)):
         raise PairityError(f"shard is {shard!r}: give its number and how many there are, as in (3, 16).")
     inputs = [files_only(part) for part in found.inputs]
-    files = sorted([part.language, str(file.path), file.size] for part in inputs for file in part.files)
-    one = Shard(*shard, digest_of({"files": files}))
-    mine = deal(inputs, one.of)[one.number - 1]
-    note = f"{one}: {sum(len(part.files) for part in mine)} of {len(files)} files"
+    number, of = shard
+    hands = deal(inputs, Shard(number, of, "").of)
+    # Of every hand, not of the files alone: another version may deal the same files in another way.
+    files = [
+        sorted([part.language, str(file.path), file.size] for part in hand for file in part.files)
+        for hand in hands
+    ]
+    one = Shard(number, of, digest_of({"deal": files}))
+    mine = hands[number - 1]
+    note = f"{one}: {len(files[number - 1])} of {sum(map(len, files))} files"
     return Resolved(tuple(mine), (*found.notes, note), found.left_out), one
 
 
@@ -90,7 +96,7 @@ def deal(inputs: Sequence[TextInput], hands: int, together: float = 1 / 4) -> li
 def stacked(files: Iterable[TextFile], most: float) -> list[list[TextFile]]:
     """Files of 3, 1, 5, 1 and 1 GB in stacks of at most 4 GB: 3 + 1, 5, 1 + 1."""
     stacks: list[list[TextFile]] = []
-    size = most
+    size = 0
     for file in files:
         size += file.size
         if size > most or not stacks:
@@ -115,7 +121,8 @@ def check_shards(parts: Iterable[tuple[str, Shard | None]]) -> None:
         if (shard.of, shard.deal) != (one.of, one.deal):
             raise PairityError(
                 f"{name} ({one}) and {origin} ({shard}) do not belong together: they were dealt from other "
-                "files, or into another number. Merge each set by itself, or count again with the same SOURCEs."
+                "files, into another number, or by another version of pairity. Merge each set by itself, or count "
+                "again with the same SOURCEs."
             )
         if shard.number in seen:
             raise PairityError(f"{shard} is given twice: {seen[shard.number]} and {origin}. Leave one out.")

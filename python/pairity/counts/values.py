@@ -177,9 +177,15 @@ def sum_language(language: str, parts: Sequence[LanguageCounts]) -> LanguageCoun
         return parts[0]
     if sum(float(part.counts.sum(dtype=np.float64)) for part in parts) > MAX_COUNT:
         refuse_sum(language)
-    summed = _core.sum_counts(
-        [(*part.buffers(), pa.py_buffer(np.ascontiguousarray(part.counts))) for part in parts]
-    )
+    if others := [str(part.counts.dtype) for part in parts if part.counts.dtype != np.uint64]:
+        raise PairityError(
+            f"the counts of {language!r} are {others[0]}: make them uint64, as in counts.astype('uint64')."
+        )
+    lists = [(*part.buffers(), pa.py_buffer(np.ascontiguousarray(part.counts))) for part in parts]
+    try:
+        summed = _core.sum_counts(lists)
+    except ValueError as error:
+        raise PairityError(f"the counts of {language!r} cannot be added up: {error}.") from error
     pretokens, counts = chunk_of(*summed)
     size, pruned = TextSize.sum(part.size for part in parts), Pruned.sum(part.pruned for part in parts)
     return language_counts(pretokens, counts, size, pruned)

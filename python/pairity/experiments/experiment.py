@@ -20,17 +20,16 @@ from typing import Any, Final, NoReturn
 from pairity.errors import PairityError, quoted
 from pairity.languages import SETS
 from pairity.text.sampling import is_number
+from pairity.training.policy import OF_METHOD, compares
 
 ALL: Final = "all"
 """The set of languages that is always there: those of train that dev has."""
 
 OF_TEXT: Final = ("languages", "balance", "temperature", "sample", "seed", "pretokenizer")
-COMPARING: Final = ("ratios", "unit", "on", "dev_lines", "dev_seed")
+OF_DEV: Final = ("dev_lines", "dev_seed")
 METHODS: Final[Mapping[str, tuple[str, ...]]] = {
-    "parity": ("vocab_size", *OF_TEXT, "window", "alpha", "joint", "global_merges", *COMPARING),
-    "fair": ("vocab_size", *OF_TEXT, "beta", *COMPARING),
-    "classical": ("vocab_size", *OF_TEXT),
-    "unigram": ("vocab_size", *OF_TEXT),
+    method: ("vocab_size", *OF_TEXT, *settings, *(OF_DEV if compares(method) else ()))
+    for method, settings in {**OF_METHOD, "unigram": ()}.items()
 }
 """Method -> the keys that it has a use for."""
 

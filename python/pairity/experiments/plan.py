@@ -24,7 +24,7 @@ from pairity.progress import Progress
 from pairity.text.parallel import check_parallel
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
 from pairity.text.sampling import Draw
-from pairity.training.policy import Classical, Fair, Parity, Policy
+from pairity.training.policy import OF_METHOD, Classical, Fair, Parity, Policy
 from pairity.training.settings import Settings, make_settings
 
 SAID = {
@@ -264,8 +264,7 @@ def planned(one: Combination, name: str, codes: tuple[str, ...], data: Data) -> 
 def policy_of(method: str, given: Mapping[str, Any], codes: Sequence[str]) -> Policy:
     if method == "classical":
         return Classical()
-    keys = ("global_merges", "window", "alpha", "joint", "beta", "unit", "on")
-    settings = {key: given[key] for key in keys if key in given}
+    settings = {key: given[key] for key in OF_METHOD[method] if key in given}
     if "ratios" in given:
         # A language whose ratio is that of its own dev lines: the paper's ratios, measured on train text.
         own = given["ratios"] == "dev"

@@ -33,7 +33,7 @@ class Passed:
     skipped: Mapping[str, int]
     duplicates: Mapping[str, int]
     cuts: Mapping[str, int]
-    """How often a line of a language was cut because it was too long to be held."""
+    """How often a line of a language was cut because it was too long to be held, and went on."""
     notes: tuple[str, ...]
 
 
@@ -105,7 +105,10 @@ class Cleaning:
             yield name, replace(part, labels=None)
 
     def sift(self, block: Block, language: str) -> Block:
-        """Without what is broken or was there before. Parts of a long line, and words of a list, are not compared."""
+        """Without what is broken or was there before. Parts of a long line, and words of a list, are not compared.
+
+        Only the last part of a long line can be broken here: parts that go on were looked at when they were cut.
+        """
         sieve = self._sieve
         if block.part or block.times is not None:
             sieve = _core.Sieve(check_utf8=True) if self._check else None
@@ -143,7 +146,8 @@ class Cleaning:
         if duplicates:
             languages = listed(f"{name} {number:,}" for name, number in sorted(duplicates.items()))
             notes.append(f"texts that occur again in their language were left out: {languages}.")
-        return Passed(dict(self.skipped.languages), dict(duplicates), dict(self._cuts), tuple(notes))
+        cuts = self._cuts - self.skipped.ends
+        return Passed(dict(self.skipped.languages), dict(duplicates), dict(cuts), tuple(notes))
 
 
 def label_in(label: bytes, place: str) -> str:

@@ -91,7 +91,7 @@ class LineReader:
 
     def cut(self, beginning: bytes) -> tuple[bytes, bytes] | None:
         """The beginning of a long line in two: a part that is ready, and the rest. None to pass over the line."""
-        at = Block(str(self._file.path), "line", self.line)
+        at = Block(str(self._file.path), "line", self.line, part=self._long)
         size = f"{at.place(0)}: longer than {self._how.max_line:,} bytes"
         cut = self._how.cut
         try:

@@ -24,6 +24,12 @@ class GivenReading(TypedDict, total=False):
     dedup: Literal["lines"] | None
 
 
+def check_given(function: str, given: Mapping[str, object]) -> None:
+    """Refuse what is not in GivenReading, as Python does: TextReading has settings that no caller gives."""
+    if unknown := sorted(given.keys() - GivenReading.__annotations__.keys()):
+        raise TypeError(f"{function}() got an unexpected keyword argument {unknown[0]!r}")
+
+
 @dataclass(frozen=True, kw_only=True)
 class TextReading:
     """Made where a user says it, and handed on whole to all that reads text."""

@@ -15,7 +15,7 @@ from pairity.text.cleaning import Cleaning, Passed
 from pairity.text.inputs import CountsInput, TextFile, TextInput
 from pairity.text.iterables import iterable_blocks
 from pairity.text.lines import Broken
-from pairity.text.options import GivenReading, TextReading
+from pairity.text.options import GivenReading, TextReading, check_given
 from pairity.text.records import file_blocks, parse
 from pairity.text.sources import resolve
 from pairity.threads import thread_count
@@ -277,6 +277,7 @@ def read_texts(
 
     {"eng_Latn": ["First line.", ...], "deu_Latn": ["Erste Zeile.", ...]}
     """
+    check_given("read_texts", reading)
     how = TextReading(**reading)
     texts: dict[str, list[str]] = {}
     wanted = None if languages is None else list(languages)

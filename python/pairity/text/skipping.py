@@ -18,10 +18,18 @@ class SkippedIn:
     number: int = 0
     first: int = 0
     error: str = ""
+    ends: int = 0
+    """How many of them were the rest of a long line, of which the beginning was given out already."""
 
     def note(self, where: str) -> str:
         many = "1 {0} was" if self.number == 1 else "{1:,} {0}s were"
-        return f"{where}: {many.format(self.unit, self.number)} skipped, the first: {self.error}"
+        about = f"{where}: {many.format(self.unit, self.number)} skipped, the first: {self.error}"
+        if not self.ends:
+            return about
+        return (
+            f"{about} Of {self.ends:,} too long to be held, only the rest of the line was skipped; what came before it "
+            "is counted."
+        )
 
 
 class Skipped:
@@ -33,6 +41,8 @@ class Skipped:
         self._files: dict[str, SkippedIn] = {}
         self.languages: Counter[str] = Counter()
         """How many of each language; those that do not say theirs are in no language."""
+        self.ends: Counter[str] = Counter()
+        """How many of them were the rest of a long line."""
 
     def meet(self, error: PairityError, block: Block, index: int, language: str) -> None:
         """Raise the error about text `index` of a block, or remember it."""
@@ -44,6 +54,9 @@ class Skipped:
             if not file.number or number < file.first:
                 file.first, file.error = number, str(error)
             file.number += 1
+            if block.part:
+                file.ends += 1
+                self.ends[language] += 1
             if language:
                 self.languages[language] += 1
 

@@ -15,9 +15,9 @@ Training asks every policy the same questions, so all classes have the same meth
 """
 
 import operator
-from collections.abc import Collection
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NoReturn
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Final, Literal, NoReturn
 
 from pairity.errors import PairityError
 from pairity.training.comparing import ByLanguage, Comparing, is_positive
@@ -176,6 +176,17 @@ class Fair(Comparing):
 
 
 Policy = Classical | Parity | Fair
+
+OF_METHOD: Final[Mapping[str, tuple[str, ...]]] = {
+    name: tuple(field.name for field in fields(kind))
+    for name, kind in (("parity", Parity), ("fair", Fair), ("classical", Classical))
+}
+"""Method -> the settings that it has a use for."""
+
+
+def compares(method: str) -> bool:
+    """Whether a method compares languages, by dev text as a rule."""
+    return "on" in OF_METHOD.get(method, ())
 
 
 def check_window(name: str, window: object) -> None:
