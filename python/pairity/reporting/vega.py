@@ -136,8 +136,12 @@ def languages(names: Mapping[str, str], room: int) -> Spec:
 
 
 def spelled(names: Mapping[str, str]) -> str:
-    """An expression that shows a category by its name: {"tel_Telu": "Telugu"}[datum.value]."""
-    return f"{json.dumps({code: printable(name) for code, name in names.items()})}[datum.value]"
+    """An expression that shows a category by its name: ["Telugu"][indexof(["tel_Telu"], datum.value)].
+
+    In an object, Vega refuses some keys, such as "constructor", and a language may be called so.
+    """
+    shown = [printable(name) for name in names.values()]
+    return f"{json.dumps(shown)}[indexof({json.dumps(list(names))}, datum.value)]"
 
 
 def label_room(width: int) -> int:
