@@ -280,7 +280,7 @@ BAD_RUNS = {
     ),
     "fair with window": (
         f"{BOTH} --method fair --beta 3 --window 5",
-        "it has no use for --window: leave that out.",
+        "--method fair has no use for --window: leave that out.",
     ),
     "negative beta": (
         f"{BOTH} --method fair --beta -1",

@@ -10,6 +10,7 @@ import pytest
 import pairity
 from pairity.languages import is_known
 from pairity.lm import benchmarks
+from pairity.lm.model_scores import read_model_scores
 
 
 def written(path: Path, results: dict[str, dict[str, Any]], **more: Any) -> Path:
@@ -175,3 +176,30 @@ def test_files_without_results_are_refused(tmp_path, contents):
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(pairity.PairityError, match=r"there is no .*none\.json\.$"):
         benchmarks.score({"a": tmp_path / "none.json"})
+
+
+@pytest.mark.parametrize("metrics", [{"acc": 55.0}, {"acc": 10**400}, {"acc": 0.5, "acc_stderr": 1.7e308}])
+def test_an_accuracy_is_from_0_to_1(tmp_path, metrics):
+    with pytest.raises(pairity.PairityError, match="acc or its standard error is not from 0 to 1"):
+        benchmarks.score({"a": written(tmp_path / "r.json", {"xnli_el": metrics})})
+
+
+def test_models_with_other_benchmarks_do_not_stand_in_one_table(tmp_path):
+    xnli, more = {"xnli_el": {"acc": 0.5}}, {"belebele_ell_Grek": {"acc": 0.5}}
+    files = {"a": written(tmp_path / "a.json", xnli), "b": written(tmp_path / "b.json", xnli | more)}
+    with pytest.raises(pairity.PairityError, match="'b' and 'a' cannot be compared in ell_Grek"):
+        benchmarks.write_scores(benchmarks.score(files), tmp_path / "scores.csv")
+    assert not (tmp_path / "scores.csv").exists()
+    files = {"a": written(tmp_path / "a.json", more | xnli), "b": files["b"]}
+    benchmarks.write_scores(benchmarks.score(files), tmp_path / "scores.csv")
+    assert (tmp_path / "scores.csv").exists()
+
+
+def test_intervals_end_at_0_and_1(tmp_path):
+    results = {
+        f"xnli_{code}": {"acc": value, "acc_stderr": 0.02} for code, value in (("el", 0.01), ("de", 0.99))
+    }
+    scores = benchmarks.score({"a": written(tmp_path / "r.json", results)})
+    benchmarks.write_scores(scores, tmp_path / "s.csv")
+    low, high = read_model_scores(tmp_path / "s.csv")
+    assert (low.low, high.high) == (0, 1)

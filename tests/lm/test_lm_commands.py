@@ -112,3 +112,25 @@ def test_results_of_benchmarks_are_scored(tmp_path):
     assert (first.tokenizer, first.language, first.measure) == ("a", "ell_Grek", "accuracy")
     assert (first.value, first.low, first.high) == pytest.approx((0.5, 0.304, 0.696))
     assert (second.value, second.random) == pytest.approx((0.25, 1 / 3))
+
+
+def test_results_go_by_the_names_of_their_files_and_a_model_may_have_several(tmp_path):
+    for name, task in (("a", "xnli_el"), ("b", "belebele_ell_Grek"), ("c", "xnli_el")):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"results": {task: {"acc,none": 0.5}}}))
+    done = pairity("lm", "score", tmp_path / "a.json", tmp_path / "c.json", "-o", tmp_path / "s.csv")
+    assert done.returncode == 0, done.stderr
+    assert [one.tokenizer for one in read_model_scores(tmp_path / "s.csv")] == ["a", "c"]
+    several = [f"parity={tmp_path / name}.json" for name in "ab"]
+    done = pairity("lm", "score", *several, "-o", tmp_path / "t.parquet")
+    assert done.returncode == 0, done.stderr
+    table = pq.read_table(tmp_path / "t.parquet")
+    assert table["benchmarks"].to_pylist() == ["XNLI, Belebele"]
+    done = pairity("lm", "score", tmp_path / "a.json", tmp_path / "a.json", "-o", tmp_path / "u.csv")
+    assert "have the same name: write NAME=" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["measure", "score"])
+def test_the_ending_of_a_table_is_checked_before_the_work(tmp_path, command):
+    done = pairity("lm", command, tmp_path / "none", "-o", tmp_path / "s.xlsx")
+    assert done.returncode == 1
+    assert "choose one of these endings" in done.stderr

@@ -129,10 +129,18 @@ def test_languages_are_chosen_by_name_or_by_set(tmp_path, tokenizers):
     lines = {code: [f"{code} {n}" for n in range(99)] for code in ("eng_Latn", "tam_Taml", "xyz_Latn")}
     given = {"parity": tokenizers["parity"]}
     with pytest.warns(pairity.PairityWarning, match="paper-30 is used without"):
-        made = pack(lines, given, tmp_path / "p", languages=["paper-30"], choice=Choice(held_out=9))
+        made = pack(lines, given, tmp_path / "p", languages="paper-30", choice=Choice(held_out=9))
     assert made["parity"].languages == ["eng_Latn", "tam_Taml"]
     with pytest.raises(pairity.PairityError, match=r"the text has no language 'eng'\. Did you mean eng_Latn"):
         pack(lines, given, tmp_path / "q", languages=["eng"], choice=Choice(held_out=9))
+
+
+def test_notes_on_the_drawing_are_told_and_too_little_of_it_names_the_options(tmp_path, tokenizers):
+    lines = {"eng_Latn": [f"line {n}" for n in range(99)]}
+    with pytest.warns(pairity.PairityWarning, match="the budget is 1GB, and the text is not more than that"):
+        pack(lines, tokenizers, tmp_path / "p", choice=Choice(draw=Draw(budget="1GB"), held_out=9))
+    with pytest.raises(pairity.PairityError, match=r"too few documents.*--budget, --sample, --max-bytes"):
+        pack(lines, tokenizers, tmp_path / "q", choice=Choice(draw=Draw(budget=9), held_out=9))
 
 
 def test_other_text_in_the_same_folder_is_refused(tmp_path, tokenizers):

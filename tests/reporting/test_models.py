@@ -119,6 +119,21 @@ def test_odd_names_and_values_are_drawn(judged, tmp_path):
     assert (tmp_path / "f" / "models.png").exists()
 
 
+def test_a_logarithmic_axis_needs_ends_above_0(judged, tmp_path):
+    rows = ["tokenizer,language,measure,value,low,high"]
+    rows += [f"bytes,{code},x,{10**place},-0.5,1e9" for place, code in enumerate(judged.languages)]
+    (tmp_path / "m.csv").write_text("\n".join(rows))
+    report(judged, tmp_path / "r.html", model_scores=tmp_path / "m.csv", figures_dir=tmp_path / "f")
+    assert "Telugu" in (tmp_path / "f" / "models.svg").read_text("utf-8")
+
+
+def test_a_language_that_no_figure_can_show_is_refused(judged, table, tmp_path):
+    table.write_text(ROWS.replace("kor_Hang", "constructor"))
+    with pytest.raises(pairity.PairityError, match="cannot show a language that is called 'constructor'"):
+        report(judged, tmp_path / "r.html", model_scores=table)
+    assert not (tmp_path / "r.html").exists()
+
+
 def test_the_command_takes_the_table(judged: Scores, table: Path, tmp_path: Path) -> None:
     judged.save(tmp_path / "scores")
     done = run("report", tmp_path / "scores", "--model-scores", table, "-o", tmp_path / "r.html")

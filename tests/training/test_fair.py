@@ -1,6 +1,7 @@
 """Fair: weights that are the same everywhere, a knob that does what it says, refusals, and the way through train."""
 
 import itertools
+from fractions import Fraction
 
 import pytest
 
@@ -53,10 +54,17 @@ def test_the_dearest_language_decides_when_beta_is_large():
     assert fair.served == [None] * 5
 
 
-@pytest.mark.parametrize("beta", [-1, float("nan"), float("inf"), "64"])
+@pytest.mark.parametrize("beta", [-1, float("nan"), float("inf"), "64", True, False])
 def test_beta_is_a_finite_number(beta):
     with pytest.raises(PairityError, match=rf"beta is {beta}: it must be a finite number, 0 or more"):
         Fair(beta=beta)
+
+
+def test_beta_becomes_a_float():
+    for beta in (4, 4.0, Fraction(4)):
+        assert repr(Fair(beta=beta)) == repr(Fair(beta=4.0))
+    with pytest.raises(PairityError, match="beta is 0j"):
+        Fair(beta=0j)  # type: ignore[arg-type]
 
 
 def test_every_language_needs_a_measure():

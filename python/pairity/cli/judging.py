@@ -160,7 +160,8 @@ def whole_number(text: str) -> int:
     type=click.Path(path_type=Path),
     metavar="FILE",
     help="Show how well language models know each language beside what it costs: a table (.csv, .tsv, .parquet) with "
-    "the columns tokenizer, language, measure and value, as pairity lm measure writes it or anyone fills it.",
+    "the columns tokenizer, language, measure and value, as pairity lm measure writes it or anyone fills it. A "
+    "tokenizer of eval --sizes goes by its name without @SIZE, at its largest size.",
 )
 @click.option(
     "--figures",

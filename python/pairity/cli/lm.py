@@ -17,7 +17,7 @@ from pairity.formats.opening import split_name
 from pairity.judging.opening import by_name
 from pairity.lm.benchmarks import write_scores
 from pairity.lm.documents import Choice
-from pairity.lm.measuring import Comparison, Scored, measure, write_table
+from pairity.lm.measuring import Comparison, Scored, check_ending, measure, write_table
 from pairity.lm.recipe import Recipe, sizes
 from pairity.progress import Progress
 from pairity.text.sampling import Draw
@@ -216,6 +216,7 @@ def measure_command(
     One row per model, text, measure and language: bits per byte, and per line of parallel text, with 95% intervals.
     A report shows the table beside what each language costs: pairity report --model-scores.
     """
+    check_ending(output)
     with output_file(output, force=force):
         scored = lm.measure_models(models, pack=pack)
         write_table(measure(scored, resamples=resamples), output)
@@ -272,11 +273,13 @@ def print_comparison(scored: Sequence[Scored], baseline: str | None, resamples: 
 def score_command(results: Sequence[str], output: Path, force: bool) -> None:
     """Average the results of benchmarks per language, with standard errors and random baselines.
 
-    RESULTS are the .json files that lighteval and lm-evaluation-harness write, NAME that of the tokenizer. A report
-    shows the table beside what each language costs: pairity report --model-scores.
+    RESULTS are the .json files that lighteval and lm-evaluation-harness write, NAME that of the tokenizer, by default
+    that of the file; a model may have several: parity=a.json parity=b.json. A report shows the table beside what each
+    language costs: pairity report --model-scores.
     """
+    check_ending(output)
     with output_file(output, force=force):
-        scores = lm.score(by_name(map(named, results)))
+        scores = lm.score(files_by_name(results))
         write_scores(scores, output)
     names = list(dict.fromkeys(one.model for one in scores))
     cells = {(one.model, one.language): one for one in scores}
@@ -288,6 +291,18 @@ def score_command(results: Sequence[str], output: Path, force: bool) -> None:
         rows.append([language, *shown, f"{100 * random:.2f}"])
     print_table(["accuracy, %", *names, "random"], rows, numbers=range(1, 2 + len(names)))
     print_written(output)
+
+
+def files_by_name(results: Sequence[str]) -> dict[str, list[str]]:
+    """["parity=a.json", "parity=b.json", "x/old.json"] -> {"parity": ["a.json", "b.json"], "old": ["x/old.json"]}"""
+    found: dict[str, list[str]] = {}
+    for text in results:
+        given, file = split_name(text)
+        name = given or Path(file).stem
+        if name in found and not given:
+            raise PairityError(f"{found[name][0]} and {file} have the same name: write NAME={file}.")
+        found.setdefault(name, []).append(file)
+    return found
 
 
 for one in (train_command, measure_command, score_command):

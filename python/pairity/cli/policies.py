@@ -28,7 +28,7 @@ def refuse_idle(method: str, window: int | None, alpha: float) -> None:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in idle)
         fitting = [other for other, names in OPTIONS.items() if set(given) <= set(names)]
         instead = f", or train with --method {fitting[0]}" if fitting else ""
-        why = "" if method == "parity" else " serves no language in particular, so it"
+        why = "" if method != "classical" else " serves no language in particular, so it"
         raise PairityError(f"--method {method}{why} has no use for {options}: leave that out{instead}.")
     if window is None and "alpha" in given:
         refuse_lone_alpha(alpha)

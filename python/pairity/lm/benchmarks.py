@@ -132,6 +132,19 @@ def refuse_twice(results: Sequence[Result]) -> None:
         seen[place] = one.where
 
 
+def refuse_different(scores: Sequence[Score]) -> None:
+    """Averages over different benchmarks do not stand in one table: neither they nor their chance levels compare."""
+    first: dict[str, Score] = {}
+    for one in scores:
+        other = first.setdefault(one.language, one)
+        if set(one.benchmarks.split(", ")) != set(other.benchmarks.split(", ")) or one.random != other.random:
+            raise PairityError(
+                f"{one.model!r} and {other.model!r} cannot be compared in {one.language}: one has {one.benchmarks} "
+                f"({one.random:.1%} by chance), the other {other.benchmarks} ({other.random:.1%}). Give results of the "
+                "same benchmarks for both, from one program, or write tables of their own."
+            )
+
+
 def averaged(model: str, language: str, results: Sequence[Result]) -> Score:
     """First over the subjects of each benchmark, then over benchmarks."""
     names = list(dict.fromkeys(one.benchmark for one in results))
@@ -200,23 +213,27 @@ def program_and_name(task: str) -> tuple[str, str]:
 def value_in(metrics: Mapping[str, Any], where: str) -> tuple[float, float]:
     """{"acc,none": 0.3, "acc_stderr,none": 0.01} -> (0.3, 0.01); an error that is not there, or "N/A", is 0."""
     plain = {key.partition(",")[0]: value for key, value in metrics.items()}
-    numbers = {key: float(one) for key, one in plain.items() if is_number(one) and math.isfinite(one)}
+    numbers = {key: one for key, one in plain.items() if is_number(one) and -math.inf < one < math.inf}
     name = next((one for one in METRICS if one in numbers), None)
     if name is None:
         raise PairityError(f"{where}: no accuracy among {', '.join(plain)}.")
-    return numbers[name], numbers.get(f"{name}_stderr", 0.0)
+    value, error = numbers[name], numbers.get(f"{name}_stderr", 0.0)
+    if not (0 <= value <= 1 and 0 <= error <= 1):
+        raise PairityError(f"{where}: {name} or its standard error is not from 0 to 1. Mend it.")
+    return float(value), float(error)
 
 
 def write_scores(scores: Sequence[Score], path: Path) -> None:
     """As model scores: the model goes by the name of its tokenizer, and the interval is of 95%."""
+    refuse_different(scores)
     rows = [
         {
             "tokenizer": one.model,
             "language": one.language,
             "measure": "accuracy",
             "value": one.score,
-            "low": one.score - 1.96 * one.standard_error if one.standard_error else None,
-            "high": one.score + 1.96 * one.standard_error if one.standard_error else None,
+            "low": max(0.0, one.score - 1.96 * one.standard_error) if one.standard_error else None,
+            "high": min(1.0, one.score + 1.96 * one.standard_error) if one.standard_error else None,
             "random": one.random,
             "benchmarks": one.benchmarks,
         }

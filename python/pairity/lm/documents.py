@@ -17,7 +17,7 @@ import json
 import os
 import struct
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -92,7 +92,7 @@ def pack(
     output: str | os.PathLike[str],
     *,
     parallel: Any = None,
-    languages: list[str] | None = None,
+    languages: str | Sequence[str] | None = None,
     choice: Choice | None = None,
     end_token: str | None = None,
     threads: int | None = None,
@@ -100,8 +100,8 @@ def pack(
 ) -> dict[str, Pack]:
     """Pack text for tokenizers, given as {name: path, spec or `Tokenizer`}; each becomes a folder in `output`.
 
-    `parallel`: parallel text to measure on. `languages`: names, or "paper-30" and "paper-60". What is there already
-    from the same text and tokenizer is kept, and an interrupted run goes on.
+    `parallel`: parallel text to measure on. `languages`: one name or several, or "paper-30" and "paper-60". What is
+    there already from the same text and tokenizer is kept, and an interrupted run goes on.
     """
     folder = Path(output)
     known = [packed_by(name, given, end_token, threads) for name, given in tokenizers.items()]
@@ -148,7 +148,7 @@ def write_documents(
     folder: Path,
     *,
     parallel: Any = None,
-    languages: list[str] | None = None,
+    languages: str | Sequence[str] | None = None,
     choice: Choice | None = None,
     threads: int | None = None,
     listen: Listener | None = None,
@@ -156,12 +156,13 @@ def write_documents(
     """Shuffle the documents into a folder, unless it holds these already."""
     choice = choice or Choice()
     found = resolve(sources)
+    warn(found.notes)
     if languages is not None:
-        kept, notes = chosen(languages, [part.language for part in texts_of(found)])
-        others = [part for part in texts_of(found) if part.language not in kept]
-        found = replace(found, inputs=tuple(part for part in found.inputs if part not in others))
-        for note in notes:
-            warnings.warn(note, PairityWarning, stacklevel=2)
+        names = [languages] if isinstance(languages, str) else languages
+        kept, notes = chosen(names, [part.language for part in texts_of(found)])
+        inputs = (part for part in found.inputs if not isinstance(part, TextInput) or part.language in kept)
+        found = replace(found, inputs=tuple(inputs))
+        warn(notes)
     settings = {**choice.describe(), "text": described(found)}
     lines: dict[str, list[str]] = {}
     if parallel is not None:
@@ -181,11 +182,17 @@ def write_documents(
             )
         return folder
     drawn = draw(found, choice.draw, how=choice.how, threads=threads, progress=listen)
+    warn(drawn.notes)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with staging(folder.parent, folder.name) as stage:
         shuffle(texts_of(found), drawn, stage, choice, lines, settings, listen)
         stage.rename(folder)
     return folder
+
+
+def warn(notes: Iterable[str]) -> None:
+    for note in notes:
+        warnings.warn(note, PairityWarning, stacklevel=3)
 
 
 def texts_of(found: Resolved) -> list[TextInput]:
@@ -236,8 +243,12 @@ def shuffle(
     for language in languages:
         for name, why in (("train-00000.npz", "to train on"), ("held-out.npz", "to hold out")):
             if not sum(one["bytes"][language] for file, one in about.items() if file[:5] == name[:5]):
+                drawing = (
+                    "" if choice.draw.takes_all else ", draw more of it (--budget, --sample, --max-bytes)"
+                )
                 raise PairityError(
-                    f"{language!r} has too few documents: none is left {why}. Give it more text, or another --held-out."
+                    f"{language!r} has too few documents: none is left {why}. Give it more text{drawing}, or another "
+                    "--held-out."
                 )
     contents = {"languages": languages, "files": about, "settings": settings}
     fill(stage / DOCUMENTS, json.dumps(contents | {"digest": digest_of(contents)}, indent=1) + "\n")

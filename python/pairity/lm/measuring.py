@@ -219,9 +219,13 @@ def estimate(samples: Mapping[int, Floats]) -> Estimate:
     return Estimate(value, low, high, tuple(float(one[0]) for one in samples.values()))
 
 
+def check_ending(path: Path) -> None:
+    if path.suffix.lower() not in (".parquet", ".csv"):
+        raise PairityError(f"{path}: a table is written as .parquet or .csv: choose one of these endings.")
+
+
 def write_table(table: pa.Table, path: Path) -> None:
     """As .parquet or .csv, by its name."""
-    if path.suffix not in (".parquet", ".csv"):
-        raise PairityError(f"{path}: a table is written as .parquet or .csv: choose one of these endings.")
-    write = pq.write_table if path.suffix == ".parquet" else pyarrow.csv.write_csv
+    check_ending(path)
+    write = pq.write_table if path.suffix.lower() == ".parquet" else pyarrow.csv.write_csv
     write_file(path, lambda file: write(table, file))

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,10 +25,13 @@ import pyarrow.parquet as pq
 from pairity.errors import PairityError, listed
 from pairity.formats.json_files import unreadable
 from pairity.lm.measuring import TABLE, Estimate
+from pairity.text.inputs import PARQUET_DAMAGE, refuse_broken
 from pairity.text.mistakes import check_language
 
 NEEDED = ("tokenizer", "language", "measure", "value")
 KINDS = (".csv", ".tsv", ".parquet")
+LARGEST = 1e100
+"""Beyond it, a number is a mistake, and sums and squares of such numbers have no end."""
 
 
 @dataclass(frozen=True)
@@ -52,12 +55,14 @@ class Row:
     where: str
     score: ModelScore
     seed: int | None
+    benchmarks: frozenset[str]
 
 
 def read_model_scores(path: str | Path) -> list[ModelScore]:
     """All scores of a table; where one tokenizer has several seeds, their mean, and an interval over them too."""
     path = Path(path)
     found: dict[tuple[str, ...], dict[int | None, Row]] = {}
+    compared: dict[tuple[str, ...], list[Row]] = {}
     for where, cells in rows_of(path):
         row = checked(where, cells)
         one = row.score
@@ -69,20 +74,48 @@ def read_model_scores(path: str | Path) -> list[ModelScore]:
                 "seeds a column 'seed'."
             )
         seeds[row.seed] = row
+        compared.setdefault((one.language, one.measure, one.text), []).append(row)
     if not found:
         raise PairityError(f"{path} has no rows: give a row per tokenizer, language and measure.")
+    for rows in compared.values():
+        refuse_different(rows)
     return [averaged([row.score for row in seeds.values()]) for seeds in found.values()]
 
 
+def refuse_different(rows: Sequence[Row]) -> None:
+    """Scores that stand side by side are of the same benchmarks, with the same chance level; not all say which."""
+    with_names = [row for row in rows if row.benchmarks]
+    for row in with_names:
+        if row.benchmarks != with_names[0].benchmarks:
+            refuse_pair(with_names[0], row, "benchmarks")
+    with_random = [row for row in rows if row.score.random is not None]
+    for row in with_random:
+        if not math.isclose(row.score.random or 0, with_random[0].score.random or 0):
+            refuse_pair(with_random[0], row, "random")
+
+
+def refuse_pair(first: Row, second: Row, column: str) -> NoReturn:
+    one = second.score
+    raise PairityError(
+        f"{second.where}: {one.measure} in {one.language or 'all languages'} cannot be compared with {first.where}: "
+        f"their {column!r} differ. Score all models on the same benchmarks, or give the rows different texts."
+    )
+
+
 def averaged(seeds: Sequence[ModelScore]) -> ModelScore:
-    """Seeds are measured on the same documents, so the mean moves with them as each does."""
+    """Seeds are measured on the same documents, so the mean moves with them as each does.
+
+    Without the interval of every seed, nobody knows how far documents move it, and the mean has none.
+    """
     first = seeds[0]
     if len(seeds) == 1:
         return first
     values, lows, highs = ([getattr(one, name) for one in seeds] for name in ("value", "low", "high"))
     value = math.fsum(values) / len(values)
-    ends: list[float] = [math.fsum(some) / len(some) if None not in some else value for some in (lows, highs)]
-    low, high = Estimate(value, ends[0], ends[1], tuple(values)).interval
+    low = high = None
+    if None not in (*lows, *highs):
+        ends = [math.fsum(some) / len(some) for some in (lows, highs)]
+        low, high = Estimate(value, ends[0], ends[1], tuple(values)).interval
     return ModelScore(
         first.tokenizer, first.language, first.measure, first.text, value, low, high, first.random
     )
@@ -90,7 +123,7 @@ def averaged(seeds: Sequence[ModelScore]) -> ModelScore:
 
 def rows_of(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """("scores.csv, row 2", {"tokenizer": "parity", ...}) of every row; the first line of a .csv is row 1."""
-    if path.suffix not in KINDS:
+    if path.suffix.lower() not in KINDS:
         raise PairityError(
             f"{path}: model scores are a table in {listed(KINDS)}: choose one of these endings."
         )
@@ -98,7 +131,7 @@ def rows_of(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         data = path.read_bytes()
     except OSError as error:
         raise unreadable(path, error) from None
-    if path.suffix == ".parquet":
+    if path.suffix.lower() == ".parquet":
         yield from rows_of_parquet(path, data)
     else:
         yield from rows_of_text(path, data)
@@ -106,11 +139,13 @@ def rows_of(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def rows_of_parquet(path: Path, data: bytes) -> Iterator[tuple[str, Mapping[str, Any]]]:
     try:
-        table = pq.read_table(pa.BufferReader(data))
-        rows = table.to_pylist()
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise PairityError(f"{path} is damaged, it is not Parquet: {error}. Write it again.") from None
-    check_columns(path, table.column_names)
+        with pq.ParquetFile(pa.BufferReader(data)) as file:
+            check_columns(path, file.schema_arrow.names)
+            rows = file.read().to_pylist()
+    except PairityError:
+        raise
+    except PARQUET_DAMAGE as error:
+        refuse_broken(path, "Parquet", error)
     for number, cells in enumerate(rows, 1):
         yield f"{path}, row {number}", cells
 
@@ -120,7 +155,7 @@ def rows_of_text(path: Path, data: bytes) -> Iterator[tuple[str, Mapping[str, An
         text = io.StringIO(data.decode("utf-8-sig"), newline="")
     except UnicodeDecodeError as error:
         raise PairityError(f"{path} is not UTF-8, at byte {error.start}: save it as UTF-8.") from None
-    if path.suffix == ".csv":
+    if path.suffix.lower() == ".csv":
         reader = csv.reader(text, strict=True)
     else:
         reader = csv.reader(text, delimiter="\t", quoting=csv.QUOTE_NONE)
@@ -177,13 +212,31 @@ def checked(where: str, cells: Mapping[str, Any]) -> Row:
     if (low is None) != (high is None):
         missing = "low" if low is None else "high"
         raise PairityError(f"{where}, column {missing!r} is empty: an interval has two ends, or none.")
-    if low is not None and high is not None and low > high:
-        raise PairityError(f"{where}: 'low' is {low:g}, above 'high', which is {high:g}. Exchange them.")
+    if low is not None and high is not None:
+        if low > high:
+            raise PairityError(f"{where}: 'low' is {low:g}, above 'high', which is {high:g}. Exchange them.")
+        if not low <= value <= high:
+            raise PairityError(
+                f"{where}: 'value' is {value:g}, outside its interval from {low:g} to {high:g}. Mend one of them."
+            )
+    if measure == "accuracy":
+        for name, number in (("value", value), ("random", random)):
+            if number is not None and not 0 <= number <= 1:
+                raise PairityError(
+                    f"{where}, column {name!r} is {number:g}: an accuracy is from 0 to 1, and 55 % are 0.55."
+                )
     seed = number_in(where, cells, "seed")
     if seed is not None and seed != int(seed):
         raise PairityError(f"{where}, column 'seed' is {seed:g}: give a whole number, or nothing.")
-    score = ModelScore(tokenizer, language, measure, text_in(where, cells, "text"), value, low, high, random)
-    return Row(where, score, None if seed is None else int(seed))
+    text = text_in(where, cells, "text")
+    for name, label in (("measure", measure), ("text", text)):
+        if not label.isprintable():
+            raise PairityError(
+                f"{where}, column {name!r} is {label!r}, with characters that cannot be shown: leave them out."
+            )
+    score = ModelScore(tokenizer, language, measure, text, value, low, high, random)
+    names = (name.strip() for name in text_in(where, cells, "benchmarks").split(","))
+    return Row(where, score, None if seed is None else int(seed), frozenset(filter(None, names)))
 
 
 def text_in(where: str, cells: Mapping[str, Any], name: str) -> str:
@@ -200,9 +253,9 @@ def number_in(where: str, cells: Mapping[str, Any], name: str) -> float | None:
     if cell is None or cell == "":
         return None
     try:
-        number = float(cell)
-    except (TypeError, ValueError):
+        number = math.nan if isinstance(cell, bool) or "_" in str(cell) else float(cell)
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
-    if not math.isfinite(number):
+    if not abs(number) <= LARGEST:
         raise PairityError(f"{where}, column {name!r} is {cell!r}: give a number, such as 1.25.")
     return number

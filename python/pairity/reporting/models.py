@@ -68,6 +68,9 @@ class Measure:
         return Cell(one.value, one.low, one.high, self.form.write(one.value), ends)
 
 
+Measured = tuple[Measure, list[ModelScore]]
+"""A measure and all scores of it."""
+
 KNOWN: dict[str, tuple[str, str, Form]] = {
     COST: ("tokens per line", "lower", Form(2)),
     "bits_per_byte": ("bits per byte", "lower", Form(3)),
@@ -103,22 +106,23 @@ def models_section(cells: Cells, path: str | Path) -> Section:
         )
     by_cost = ordered(cells, "cost", reverse=True)
     order = [code for code in by_cost if code in codes] + sorted(codes - set(by_cost))
-    texts = dict.fromkeys((one.measure, one.text) for one in found)
-    measures = [
-        Measure.of(name, text, [one.value for one in found if (one.measure, one.text) == (name, text)])
-        for name, text in texts
+    by_text: dict[tuple[str, str], list[ModelScore]] = {}
+    for one in found:
+        by_text.setdefault((one.measure, one.text), []).append(one)
+    measured = [
+        (Measure.of(name, text, [one.value for one in own]), own) for (name, text), own in by_text.items()
     ]
     shown = [name for name in cells.tokenizers if any(one.tokenizer == name for one in found)]
     return Section(
         "models",
         "Language models",
         rendered("models.html.j2", part="above"),
-        (models_figure(cells, found, measures, order, shown),),
+        (models_figure(cells, measured, order, shown),),
         rendered(
             "models.html.j2",
             part="below",
             tokenizers=shown,
-            groups=groups(cells, found, measures, shown),
+            groups=groups(cells, measured, shown),
             rows=[*([""] if any(not one.language for one in found) else []), *order],
             names={code: facts(code).name for code in order},
         ),
@@ -135,9 +139,7 @@ class Group:
     random: dict[str, str]
 
 
-def groups(
-    cells: Cells, found: Sequence[ModelScore], measures: Sequence[Measure], shown: Sequence[str]
-) -> list[Group]:
+def groups(cells: Cells, measured: Sequence[Measured], shown: Sequence[str]) -> list[Group]:
     costs = {
         (code, name): cell
         for name in shown
@@ -145,8 +147,7 @@ def groups(
         if (cell := cells.get(name, "cost", code or None)) is not None and cell.value is not None
     }
     made = [Group("tokens per line", "lower", costs, {})]
-    for measure in measures:
-        own = [one for one in found if (one.measure, one.text) == (measure.name, measure.text)]
+    for measure, own in measured:
         made.append(
             Group(
                 measure.title,
@@ -159,11 +160,7 @@ def groups(
 
 
 def models_figure(
-    cells: Cells,
-    found: Sequence[ModelScore],
-    measures: Sequence[Measure],
-    order: Sequence[str],
-    shown: Sequence[str],
+    cells: Cells, measured: Sequence[Measured], order: Sequence[str], shown: Sequence[str]
 ) -> Figure:
     """Costs and model scores, language by language: a row of the table for every point."""
     figure = Figure(
@@ -184,9 +181,9 @@ def models_figure(
             cell = cells.get(name, "cost", code)
             if cell is not None and cell.value is not None:
                 add(name, code, COST, "", "Tokens per line", cell)
-    for measure in measures:
-        for one in found:
-            if one.language and (one.measure, one.text) == (measure.name, measure.text):
+    for measure, own in measured:
+        for one in own:
+            if one.language:
                 title = measure.title[0].upper() + measure.title[1:]
                 add(one.tokenizer, one.language, measure.name, measure.text, title, measure.cell(one))
     names = ("tokenizer", "language", "name", "measure", "text", "value", "low", "high")
@@ -216,7 +213,7 @@ def horizontal(figure: Figure, name: str, text: str, rows: Sequence[Row], wide: 
     values, ends = known(rows, "value"), known(rows, "value", "low", "high")
     measure = Measure.of(name, text, values)
     axis: Spec = {"grid": True, **on_top(figure), "titleLimit": wide + 16}
-    if far_apart(values):
+    if far_apart(values) and min(ends) > 0:
         low, high = log_padded(ends, 0.04)
         scale = exactly(low, high, "log")
         axis |= {"values": log_ticks(low, high, wide / 50), "format": "~g"}

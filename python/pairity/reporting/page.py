@@ -76,13 +76,20 @@ def report(
         raise PairityError(
             "sentences need tokenizers to cut them: give tokenizers={name: Tokenizer or folder}."
         )
-    added = list(sections)
+    own = []
     if model_scores is not None:
-        added.insert(0, models_section(Cells(scores.at_largest_size()), model_scores))
-    page = render(scores, tokenizers=tokenizers, sentences=sentences, title=title, date=date, sections=added)
+        own = [models_section(Cells(scores.at_largest_size()), model_scores)]
+    page = render(
+        scores,
+        tokenizers=tokenizers,
+        sentences=sentences,
+        title=title,
+        date=date,
+        sections=[*own, *sections],
+    )
     if figures_dir is not None:
-        own = [figure for section in added for figure in section.figures if section not in sections]
-        export_figures(scores, figures_dir, tokenizers=tokenizers, added=own)
+        drawn = [figure for section in own for figure in section.figures]
+        export_figures(scores, figures_dir, tokenizers=tokenizers, added=drawn)
         write_tables(scores, figures_dir)
     return write_file(Path(path), page)
 

@@ -12,6 +12,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from pairity.errors import PairityError
 from pairity.reporting.figures import Figure
 from pairity.reporting.labels import printable
 from pairity.reporting.look import PALETTE, Look
@@ -21,6 +22,25 @@ Row = dict[str, Any]
 
 FAR = 3.0
 """An axis becomes logarithmic where the largest value is more than this many times the one in the middle."""
+
+
+NOT_FOR_VEGA = frozenset(
+    [
+        "constructor",
+        "hasOwnProperty",
+        "isPrototypeOf",
+        "propertyIsEnumerable",
+        "toLocaleString",
+        "toString",
+        "valueOf",
+        "__proto__",
+        "__defineGetter__",
+        "__defineSetter__",
+        "__lookupGetter__",
+        "__lookupSetter__",
+    ]
+)
+"""What every object of JavaScript has: Vega takes such a text in its expressions for something of its own."""
 
 
 def keyed(figure: Figure, look: Look) -> list[Row]:
@@ -137,6 +157,8 @@ def languages(names: Mapping[str, str], room: int) -> Spec:
 
 def spelled(names: Mapping[str, str]) -> str:
     """An expression that shows a category by its name: {"tel_Telu": "Telugu"}[datum.value]."""
+    if wrong := NOT_FOR_VEGA & set(names):
+        raise PairityError(f"a figure cannot show a language that is called {min(wrong)!r}: rename it.")
     return f"{json.dumps({code: printable(name) for code, name in names.items()})}[datum.value]"
 
 

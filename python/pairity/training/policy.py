@@ -149,8 +149,9 @@ class Fair(Comparing):
     the more equal they become."""
 
     def __post_init__(self) -> None:
-        if self.beta != 0 and not is_positive(self.beta):
+        if isinstance(self.beta, bool | complex) or (self.beta != 0 and not is_positive(self.beta)):
             raise PairityError(f"beta is {self.beta}: it must be a finite number, 0 or more, such as 64.")
+        object.__setattr__(self, "beta", float(self.beta))  # 4 and 4.0 are the same run
         super().__post_init__()
 
     def global_merges_of(self, budget: int) -> int:
@@ -165,7 +166,7 @@ class Fair(Comparing):
 
     def beta_setting(self) -> float:
         """Beta, as the engine takes it."""
-        return float(self.beta)
+        return self.beta
 
     def check_budget(self, budget: int) -> None:
         """Any number is fine."""
