@@ -8,11 +8,13 @@
 
 mod batch;
 mod cache;
+mod given;
 #[cfg(test)]
 mod tests;
 
 pub use batch::batch;
 pub use cache::MOST_SLOTS;
+pub use given::{SpecialRules, Specials, Text};
 
 use crate::bpe::{Merger, Pairs};
 use crate::check_in::CheckIn;
@@ -22,7 +24,6 @@ use crate::split::Pretokenizer;
 use crate::tokens::{self, Halves, IdsByBytes, Ranks, Tokens, byte_ids};
 use crate::unicode::to_nfc;
 use crate::word::Word;
-use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind};
 use cache::Cache;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -39,63 +40,6 @@ struct Workspace {
     cache: Cache,
     merger: Merger,
     ids: Vec<u32>,
-}
-
-/// A text to encode. Bytes need not be UTF-8.
-#[derive(Clone, Copy)]
-pub enum Text<'t> {
-    Str(&'t str),
-    Bytes(&'t [u8]),
-}
-
-impl<'t> Text<'t> {
-    pub fn bytes(self) -> &'t [u8] {
-        match self {
-            Text::Str(text) => text.as_bytes(),
-            Text::Bytes(bytes) => bytes,
-        }
-    }
-
-    /// Special tokens are whole characters, so cutting a string around them leaves strings.
-    fn slice(self, start: usize, end: usize) -> Self {
-        match self {
-            Text::Str(text) => Text::Str(&text[start..end]),
-            Text::Bytes(bytes) => Text::Bytes(&bytes[start..end]),
-        }
-    }
-}
-
-/// Finds special tokens in text: the leftmost, and the longest of those.
-pub struct Specials {
-    finder: AhoCorasick,
-    ids: Vec<u32>,
-}
-
-impl Specials {
-    pub fn new(tokens: &[(String, u32)]) -> Result<Self> {
-        let finder = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .build(tokens.iter().map(|(text, _)| text))
-            .map_err(|error| Error::Invalid(format!("too many special tokens: {error}")))?;
-        Ok(Self { finder, ids: tokens.iter().map(|(_, id)| *id).collect() })
-    }
-
-    pub fn largest_id(&self) -> Option<u32> {
-        self.ids.iter().copied().max()
-    }
-
-    /// The first one at or after `from`: its id, start and end.
-    fn find(&self, text: &[u8], from: usize) -> Option<(u32, usize, usize)> {
-        let found = self.finder.find(Input::new(text).span(from..text.len()).anchored(Anchored::No))?;
-        Some((self.ids[found.pattern().as_usize()], found.start(), found.end()))
-    }
-}
-
-/// Which special tokens are read as such, and which must not occur; all others are plain text.
-#[derive(Clone, Copy, Default)]
-pub struct SpecialRules<'s> {
-    pub allowed: Option<&'s Specials>,
-    pub disallowed: Option<&'s Specials>,
 }
 
 /// The ids of some texts end to end, and where those of each text end.
