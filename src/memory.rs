@@ -128,24 +128,3 @@ pub fn prefetch<T>(item: *const T) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = item;
 }
-
-/// A list of `count` times the same item, on large pages where the system has them: what is read here and there in a long list
-/// otherwise waits more for the addresses of its pages than for itself.
-pub fn on_large_pages<T: Copy>(count: usize, item: T) -> Vec<T> {
-    let mut list: Vec<T> = Vec::with_capacity(count);
-    #[cfg(target_os = "linux")]
-    {
-        const LARGE_PAGE: usize = 2 << 20;
-        let start = list.as_ptr().addr();
-        let first = start.next_multiple_of(LARGE_PAGE);
-        let pages = (start + count * size_of::<T>()).saturating_sub(first) / LARGE_PAGE;
-        if pages > 0 {
-            let place = list.as_mut_ptr().cast::<u8>().wrapping_add(first - start);
-            // SAFETY: whole pages within the block that was just allocated. It is advice: a system that does not take it goes on
-            // with small pages.
-            unsafe { libc::madvise(place.cast(), pages * LARGE_PAGE, libc::MADV_HUGEPAGE) };
-        }
-    }
-    list.resize(count, item);
-    list
-}

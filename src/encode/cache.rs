@@ -1,16 +1,16 @@
 //! The cache: pre-tokens seen before, and their ids.
 //!
-//! In: a pre-token. Out: its ids, if it was put in since the cache was last emptied.
+//! In: a pre-token. Out: its ids, if it was put in and no other has taken its place.
 //!
 //! One hash table. A slot is one line of the processor's cache and holds a whole pre-token with all its ids, so that a look-up
 //! reads one place, whose address is known from the hash alone and can be fetched ahead. What does not fit into a slot, a few
 //! in a hundred, lies in two lists beside the table. Most texts have few distinct words, so the table starts small; at its
-//! limit it is emptied and fills again, soonest with the words that are frequent.
+//! limit, new words take the places of old ones.
 
-use crate::memory::{on_large_pages, prefetch};
+use crate::memory::prefetch;
 use crate::word::{Key, Word};
 
-/// How many slots a cache may have: 32 MB for each thread. Half of them are used at most.
+/// How many slots a cache may have: 32 MB for each thread.
 pub const MOST_SLOTS: usize = 1 << 19;
 const FIRST_SLOTS: usize = 1 << 11;
 /// New memory costs more than all that a larger table saves, so there are few steps on the way to the limit.
@@ -18,7 +18,7 @@ const GROWTH: usize = 4;
 /// In bytes and in ids: how much of what does not fit into slots is kept.
 const MOST_ASIDE: usize = 1 << 22;
 /// In slots: how far a pre-token may lie from its place. Words that someone chose for their equal hashes replace each other.
-const MOST_STEPS: usize = 16;
+const MOST_STEPS: usize = 8;
 /// Longer pre-tokens are seldom seen twice.
 const LONGEST_CACHED: usize = 1 << 10;
 
@@ -49,7 +49,7 @@ pub struct Cache {
 impl Cache {
     /// With so many slots at most, a power of two and 2 at least.
     pub fn new(most_slots: usize) -> Self {
-        let slots = on_large_pages(FIRST_SLOTS.min(most_slots), FREE);
+        let slots = vec![FREE; FIRST_SLOTS.min(most_slots)];
         Self { slots, taken: 0, most_slots, bytes_aside: Vec::new(), ids_aside: Vec::new() }
     }
 
@@ -116,13 +116,14 @@ impl Cache {
         let is_full = 2 * (self.taken + 1) > self.slots.len();
         if is_full && self.slots.len() < self.most_slots {
             self.grow();
-        } else if is_full || self.bytes_aside.len().max(self.ids_aside.len()) > MOST_ASIDE {
+        } else if self.bytes_aside.len().max(self.ids_aside.len()) > MOST_ASIDE {
             self.clear();
         }
-        let at = self.find(word);
-        self.taken += usize::from(at.is_some());
-        let at = at.unwrap_or(self.home(word));
+        // In a full table each takes its own place, whoever has it: frequent words soon come back.
+        let is_full = 2 * (self.taken + 1) > self.slots.len();
+        let at = self.find(word).filter(|_| !is_full).unwrap_or(self.home(word));
         let slot = &mut self.slots[at];
+        self.taken += usize::from(slot.ids[MOST_INLINE] == 0);
         slot.key = word.key;
         if word.is_long() || ids.len() > MOST_INLINE {
             let starts = [self.bytes_aside.len(), self.ids_aside.len()].map(|start| start as u32);
@@ -141,7 +142,7 @@ impl Cache {
 
     #[cold]
     fn grow(&mut self) {
-        let larger = on_large_pages(self.most_slots.min(GROWTH * self.slots.len()), FREE);
+        let larger = vec![FREE; self.most_slots.min(GROWTH * self.slots.len())];
         self.taken = 0;
         for slot in std::mem::replace(&mut self.slots, larger) {
             if slot.ids[MOST_INLINE] > 0
@@ -179,7 +180,7 @@ mod tests {
                 let mut found = vec![];
                 assert!(!cache.get(&Word::from(&bytes[..]), &mut found) && found.is_empty());
                 cache.insert(&Word::from(&bytes[..]), &ids(n));
-                assert!(2 * cache.taken <= cache.slots.len() && cache.slots.len() <= most_slots);
+                assert!(cache.taken <= cache.slots.len() && cache.slots.len() <= most_slots);
             }
             let mut count = 0;
             for n in 0..2000 {
