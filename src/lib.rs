@@ -30,6 +30,7 @@ pub mod counts;
 pub mod encode;
 pub mod error;
 mod fair;
+mod hash;
 mod joint;
 mod learner;
 mod log;

@@ -2,7 +2,7 @@
 //!
 //! In: a place in a text. Out: the bytes there, a key that tells short ones apart without a look at them, and a hash.
 
-use crate::counts::table::{fold, hash_long};
+use crate::hash::{PI, fold, hash_long, masks};
 use std::ops::Range;
 
 const LONGEST_SHORT: usize = 31;
@@ -13,22 +13,7 @@ const LONGEST_SHORT: usize = 31;
 pub struct Key([u64; 4]);
 
 /// `MASKS[length]` keeps the first `length` bytes of a key.
-const MASKS: [[u64; 4]; LONGEST_SHORT + 1] = {
-    let mut masks = [[0; 4]; LONGEST_SHORT + 1];
-    let mut length = 0;
-    while length <= LONGEST_SHORT {
-        let mut byte = 0;
-        while byte < length {
-            masks[length][byte / 8] |= 0xFF << (8 * (byte % 8));
-            byte += 1;
-        }
-        length += 1;
-    }
-    masks
-};
-
-/// Digits of pi.
-const PI: [u64; 3] = [0x243F_6A88_85A3_08D3, 0x1319_8A2E_0370_7344, 0xA409_3822_299F_31D0];
+const MASKS: [[u64; 4]; LONGEST_SHORT + 1] = masks();
 
 impl Key {
     /// Of an empty string, which is no word.

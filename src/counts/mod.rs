@@ -6,7 +6,7 @@
 pub mod runs;
 mod slots;
 pub mod sum;
-pub(crate) mod table;
+mod table;
 #[cfg(test)]
 mod tests;
 

@@ -18,9 +18,9 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::WordCounts;
-use super::table::{fold, hash_long};
 use crate::check_in::CheckIn;
 use crate::error::{Error, Result};
+use crate::hash::{fold, hash_long};
 use crate::strings::StringsBuf;
 
 /// A block is written when it has this many bytes: much smaller, and merging would jump about on the disk; much larger, and

@@ -7,6 +7,7 @@
 use super::WordCounts;
 use super::slots::Slots;
 use crate::error::Result;
+use crate::hash::{PI, fold, hash_long, masks};
 use crate::memory::prefetch;
 use crate::strings::StringsBuf;
 
@@ -42,19 +43,7 @@ pub struct Key([u64; 3]);
 const LONG: u64 = 0xFF << 56;
 
 /// `MASKS[length]` keeps the first `length` bytes of a key.
-const MASKS: [[u64; 3]; LONGEST_INLINE + 1] = {
-    let mut masks = [[0; 3]; LONGEST_INLINE + 1];
-    let mut length = 0;
-    while length <= LONGEST_INLINE {
-        let mut byte = 0;
-        while byte < length {
-            masks[length][byte / 8] |= 0xFF << (8 * (byte % 8));
-            byte += 1;
-        }
-        length += 1;
-    }
-    masks
-};
+const MASKS: [[u64; 3]; LONGEST_INLINE + 1] = masks();
 
 impl Key {
     /// `text[start..start + length]`.
@@ -124,31 +113,9 @@ impl Key {
     }
 }
 
-// Multiply to 128 bits and fold the halves together, the idea of wyhash. The constants are digits of pi.
-const PI: [u64; 3] = [0x243F_6A88_85A3_08D3, 0x1319_8A2E_0370_7344, 0xA409_3822_299F_31D0];
-
-#[inline(always)]
-pub fn fold(a: u64, b: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b);
-    product as u64 ^ (product >> 64) as u64
-}
-
 #[inline(always)]
 fn hash_short([first, second, third]: [u64; 3]) -> u64 {
     fold(fold(first ^ PI[0], second ^ PI[1]) ^ third, PI[2])
-}
-
-/// Of 16 bytes or more.
-pub fn hash_long(bytes: &[u8]) -> u64 {
-    let pair = |pair: &[u8]| {
-        let word = |at: usize| u64::from_le_bytes(pair[at..at + 8].try_into().expect("8 bytes"));
-        (word(0), word(8))
-    };
-    let mut hash = bytes.len() as u64;
-    for (a, b) in bytes.chunks_exact(16).chain([&bytes[bytes.len() - 16..]]).map(pair) {
-        hash = fold(a ^ PI[0], b ^ PI[1] ^ hash);
-    }
-    fold(hash, PI[2])
 }
 
 /// Long pre-tokens one after the other, each after its length in 8 bytes.

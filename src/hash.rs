@@ -1,0 +1,40 @@
+//! What hash tables share: the hash, and the masks that cut short strings to their length.
+//!
+//! Multiply to 128 bits and fold the halves together, the idea of wyhash.
+
+/// Its digits.
+pub const PI: [u64; 3] = [0x243F_6A88_85A3_08D3, 0x1319_8A2E_0370_7344, 0xA409_3822_299F_31D0];
+
+#[inline(always)]
+pub fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    product as u64 ^ (product >> 64) as u64
+}
+
+/// Of 16 bytes or more.
+pub fn hash_long(bytes: &[u8]) -> u64 {
+    let pair = |pair: &[u8]| {
+        let word = |at: usize| u64::from_le_bytes(pair[at..at + 8].try_into().expect("8 bytes"));
+        (word(0), word(8))
+    };
+    let mut hash = bytes.len() as u64;
+    for (a, b) in bytes.chunks_exact(16).chain([&bytes[bytes.len() - 16..]]).map(pair) {
+        hash = fold(a ^ PI[0], b ^ PI[1] ^ hash);
+    }
+    fold(hash, PI[2])
+}
+
+/// For each length, in bytes, little-endian words that keep so many bytes.
+pub const fn masks<const WORDS: usize, const LENGTHS: usize>() -> [[u64; WORDS]; LENGTHS] {
+    let mut masks = [[0; WORDS]; LENGTHS];
+    let mut length = 0;
+    while length < LENGTHS {
+        let mut byte = 0;
+        while byte < length {
+            masks[length][byte / 8] |= 0xFF << (8 * (byte % 8));
+            byte += 1;
+        }
+        length += 1;
+    }
+    masks
+}
