@@ -11,6 +11,8 @@ interval then lies above its own estimate, and above the truth. What is done abo
 3. For each step of the path, noise is added and the median of the statistic taken. Read backwards, this says which
    true value an observed one stands for.
 4. The resamples are drawn around the point of the path that explains the observed value, and each is read backwards.
+5. All this hangs on the costs that happened to be observed. So it is done again for some of these resamples, as if they
+   had been observed, and where the results differ more than the resamples themselves, those are spread as much.
 
 docs/statistics.md has the simulations that this was chosen by.
 """
@@ -27,26 +29,29 @@ from pairity.judging.arrays import Floats
 Statistic = Callable[[Floats], Floats]
 """From costs along the last axis to one number."""
 
-# Of the deconvolution. 50 iterations covered less often where some languages are far off; 500 little more than 150.
-ATOMS, ITERATIONS = 60, 100
+# Of the deconvolution. With fewer iterations, intervals cover less often where some languages are far off.
+ATOMS, ITERATIONS = 60, 500
 MEDIANS = 250  # resamples that the medians along the path are taken from
+# How often all is done again, and with how much less work: only how far the results are apart is of interest.
+REPEATS, REPEAT_ITERATIONS, REPEAT_MEDIANS = 40, 200, 60
 
 
 @dataclass
 class Noisy:
-    """Costs, (1 + resamples) x languages as `Sums` has them; draws of their noise, relative to them; and the path."""
+    """Costs, (1 + resamples) x languages as `Sums` has them; draws of their noise, relative to them; and the standard
+    error of each language, noise common to all left out."""
 
     costs: Floats
     noise: Floats | None = None
-    path: Floats | None = None
+    errors: Floats | None = None
     _samples: dict[Statistic, Floats] = field(default_factory=dict)
 
     def samples(self, statistic: Statistic) -> Floats:
         """The statistic of the costs as they are, and then its corrected resamples."""
-        if self.noise is None or self.path is None:
+        if self.noise is None or self.errors is None:
             return statistic(self.costs)
         if statistic not in self._samples:
-            self._samples[statistic] = corrected(statistic, self.costs, self.noise, self.path)
+            self._samples[statistic] = corrected(statistic, self.costs, self.noise, self.errors)
         return self._samples[statistic]
 
 
@@ -74,8 +79,7 @@ def noisy(costs: Floats, lines: Lines | None, seed: int = 0) -> Noisy:
         apart = np.take_along_axis(own, order, axis=0)
         # The variance of resamples divides by n; an unbiased one, by n - 1.
         own = np.sqrt(count / (count - 1)) * (np.sqrt(shared) * own + np.sqrt(1.0 - shared) * apart)
-    errors = costs[0] * own.std(axis=0)
-    return Noisy(costs, common + own, path_to(costs[0], deconvolved(costs[0], errors)))
+    return Noisy(costs, common + own, costs[0] * own.std(axis=0))
 
 
 def shared_noise(own: Floats, lines: Lines) -> float:
@@ -104,25 +108,55 @@ def shared_noise(own: Floats, lines: Lines) -> float:
     return float(np.sqrt(min(1.0, real / found))) if found > 0 and real > 0 else 0.0
 
 
-def corrected(statistic: Statistic, costs: Floats, noise: Floats, path: Floats) -> Floats:
+def corrected(statistic: Statistic, costs: Floats, noise: Floats, errors: Floats) -> Floats:
     """Row 0: the statistic of the costs. The others: resamples of what it would be without noise."""
-
-    def with_noise(step: Floats, resamples: int | None = None) -> Floats:
-        return statistic(np.maximum(step * (1.0 + noise[:resamples]), 0.0))
-
-    true = np.maximum.accumulate(statistic(path))
-    seen = np.maximum.accumulate([np.median(with_noise(step, MEDIANS)) for step in path])
-
-    def read_backwards(values: Floats) -> Floats:
-        """The true value where the median is `values`; beyond the path, with the correction at its end."""
-        found: Floats = np.maximum(values - np.interp(values, seen, seen - true), true[0])
-        return found
-
     observed = statistic(costs)[:1]
-    place = float(np.interp(read_backwards(observed), true, np.arange(len(path)))[0])
+    path = path_to(costs[0], deconvolved(costs[0], errors))
+    scale = Scale.of(statistic, path, noise[:MEDIANS])
+    place = float(np.interp(scale.read_backwards(observed), scale.true, np.arange(len(path)))[0])
     before = min(int(place), len(path) - 2)
     fitted = path[before] + (place - before) * (path[before + 1] - path[before])
-    return np.concatenate([observed, read_backwards(with_noise(fitted))])
+    drawn = scale.read_backwards(statistic(with_noise(fitted, noise)))
+    as_if_observed = np.maximum(with_noise(fitted, noise[:REPEATS]), costs[0].min() / 2)  # a cost is above 0
+    spread, spread_again = drawn.std(), repeated(statistic, as_if_observed, noise, errors).std()
+    if 0 < spread < spread_again:
+        drawn = np.median(drawn) + spread_again / spread * (drawn - np.median(drawn))
+    return np.concatenate([observed, np.maximum(drawn, scale.true[0])])
+
+
+def repeated(statistic: Statistic, costs: Floats, noise: Floats, errors: Floats) -> Floats:
+    """What the correction would make of each row of costs, had it been observed."""
+    without_noise = deconvolved(costs, errors, REPEAT_ITERATIONS)
+    scales = (
+        Scale.of(statistic, path_to(row, inner), noise[-REPEAT_MEDIANS:])
+        for row, inner in zip(costs, without_noise, strict=True)
+    )
+    return np.array(
+        [scale.read_backwards(value) for scale, value in zip(scales, statistic(costs), strict=True)]
+    )
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Which values are seen for which true ones, both ascending, step by step along a path."""
+
+    true: Floats
+    seen: Floats
+
+    @classmethod
+    def of(cls, statistic: Statistic, path: Floats, noise: Floats) -> Scale:
+        seen = np.median(statistic(with_noise(path[:, None, :], noise)), axis=1)
+        return cls(np.maximum.accumulate(statistic(path)), np.maximum.accumulate(seen))
+
+    def read_backwards(self, values: Floats) -> Floats:
+        """The true value where the median is `values`; beyond the path, with the correction at its end."""
+        found: Floats = np.maximum(values - np.interp(values, self.seen, self.seen - self.true), self.true[0])
+        return found
+
+
+def with_noise(costs: Floats, noise: Floats) -> Floats:
+    noised: Floats = np.maximum(costs * (1.0 + noise), 0.0)
+    return noised
 
 
 def path_to(costs: Floats, without_noise: Floats) -> Floats:
@@ -136,20 +170,25 @@ def path_to(costs: Floats, without_noise: Floats) -> Floats:
     return path
 
 
-def deconvolved(costs: Floats, errors: Floats) -> Floats:
+def deconvolved(costs: Floats, errors: Floats, iterations: int = ITERATIONS) -> Floats:
     """Costs as they may be without noise: the distribution of highest likelihood (Kiefer and Wolfowitz, 1956), by EM.
 
-    It is not the best guess for each language but right for all together: guesses would be too much alike.
+    It is not the best guess for each language but right for all together: guesses would be too much alike. Each row of
+    costs, if there are several, is taken by itself.
     """
-    atoms = np.linspace(costs.min(), costs.max(), ATOMS)
-    distance = ((costs[:, None] - atoms) / errors[:, None]) ** 2
-    likelihood = np.exp(-0.5 * (distance - distance.min(axis=1, keepdims=True)))
-    weights = np.full(ATOMS, 1.0 / ATOMS)
-    for _ in range(ITERATIONS):
-        posterior = likelihood * weights
-        posterior /= posterior.sum(axis=1, keepdims=True)
-        weights = posterior.mean(axis=0)
-    order = np.lexsort((costs, posterior @ atoms))
-    found = np.empty_like(costs)
-    found[order] = np.interp((np.arange(len(costs)) + 0.5) / len(costs), np.cumsum(weights), atoms)
-    return found
+    rows = np.atleast_2d(costs)
+    low, high = rows.min(axis=1, keepdims=True), rows.max(axis=1, keepdims=True)
+    atoms = low + (high - low) * np.linspace(0, 1, ATOMS)
+    distance = ((rows[:, :, None] - atoms[:, None, :]) / errors[:, None]) ** 2
+    likelihood = np.exp(-0.5 * (distance - distance.min(axis=2, keepdims=True)))
+    transposed = np.ascontiguousarray(likelihood.swapaxes(1, 2))
+    weights = np.full((*atoms.shape, 1), 1.0 / ATOMS)
+    languages = rows.shape[1]
+    for _ in range(iterations):
+        weights = weights * (transposed @ (1.0 / (likelihood @ weights))) / languages
+    expected = ((likelihood @ (weights * atoms[:, :, None])) / (likelihood @ weights))[:, :, 0]
+    places = (np.arange(languages) + 0.5) / languages
+    found = np.empty_like(rows)
+    for i, row in enumerate(rows):
+        found[i, np.lexsort((row, expected[i]))] = np.interp(places, np.cumsum(weights[i]), atoms[i])
+    return found.reshape(costs.shape)
