@@ -60,7 +60,8 @@ impl Symbols {
     }
 
     pub fn push(&mut self, id: u32) {
-        self.0.extend_from_slice(&id.to_le_bytes()[..Symbols::SIZE]);
+        self.0.extend_from_slice(&id.to_le_bytes()); // four bytes are written at once, three of them one by one
+        self.0.pop();
     }
 
     /// To be called after the last `push`: `get` reads a byte more than it needs.
@@ -90,6 +91,8 @@ impl Symbols {
 pub struct StartPairs {
     /// By the two bytes of a pair.
     bytes: Vec<(u64, BoundaryWriter)>,
+    /// Those that occur, which are few of the 65,536.
+    occurring: Vec<u16>,
     /// By two tokens, where training starts from longer ones.
     longer: FxHashMap<Pair, (u64, BoundaryWriter)>,
 }
@@ -98,13 +101,17 @@ impl StartPairs {
     fn new() -> StartPairs {
         let mut bytes = Vec::new();
         bytes.resize_with(1 << 16, Default::default);
-        StartPairs { bytes, longer: FxHashMap::default() }
+        StartPairs { bytes, occurring: Vec::new(), longer: FxHashMap::default() }
     }
 
     /// For a pair of bytes.
     #[inline(always)]
     fn note_bytes(&mut self, left: u32, right: u32, boundary: u32, weight: u64) {
-        let (count, writer) = &mut self.bytes[(left << 8 | right) as usize];
+        let both = (left << 8 | right) as u16;
+        let (count, writer) = &mut self.bytes[usize::from(both)];
+        if *count == 0 {
+            self.occurring.push(both);
+        }
         *count += weight;
         writer.push(boundary);
     }
@@ -121,28 +128,36 @@ impl StartPairs {
 
     /// Those of a part that comes `offset` further on.
     fn append(&mut self, other: StartPairs, offset: u32) {
-        let add = |(sum, writer): &mut (u64, BoundaryWriter), (count, behind): (u64, BoundaryWriter)| {
+        for (pair, count, behind) in other.into_occurring() {
+            let (left, right) = (pair.left(), pair.right());
+            let (sum, writer) = if left | right < 256 {
+                let both = (left << 8 | right) as u16;
+                let entry = &mut self.bytes[usize::from(both)];
+                if entry.0 == 0 {
+                    self.occurring.push(both);
+                }
+                entry
+            } else {
+                self.longer.entry(pair).or_default()
+            };
             *sum += count;
             writer.append(&behind, offset);
-        };
-        for (own, others) in self.bytes.iter_mut().zip(other.bytes) {
-            add(own, others);
-        }
-        for (pair, others) in other.longer {
-            add(self.longer.entry(pair).or_default(), others);
         }
     }
 
     /// Of all lists together, in bytes.
     pub fn size(&self) -> usize {
-        self.bytes.iter().chain(self.longer.values()).map(|(_, writer)| writer.bytes.len()).sum()
+        let of_bytes = self.occurring.iter().map(|&both| &self.bytes[usize::from(both)]);
+        of_bytes.chain(self.longer.values()).map(|(_, writer)| writer.bytes.len()).sum()
     }
 
     /// Each pair that occurs, with its count and its boundaries.
-    pub fn occurring(self) -> impl Iterator<Item = (Pair, u64, BoundaryWriter)> {
-        let of_bytes = (0..).zip(self.bytes).map(|(both, entry)| (Pair::new(both >> 8, both & 0xff), entry));
-        let all = of_bytes.chain(self.longer).filter(|(_, (count, _))| *count > 0);
-        all.map(|(pair, (count, writer))| (pair, count, writer))
+    pub fn into_occurring(mut self) -> impl Iterator<Item = (Pair, u64, BoundaryWriter)> {
+        let of_bytes = self.occurring.into_iter().map(move |both| {
+            let entry = std::mem::take(&mut self.bytes[usize::from(both)]);
+            (Pair::new(u32::from(both) >> 8, u32::from(both) & 0xff), entry)
+        });
+        of_bytes.chain(self.longer).map(|(pair, (count, writer))| (pair, count, writer))
     }
 }
 

@@ -63,7 +63,7 @@ impl Shard {
         let mut seen = FixedBitSet::new();
         let mut pairs = FxHashMap::default();
         let mut lists = Lists::with_capacity(found.size());
-        for (pair, count, writer) in found.occurring() {
+        for (pair, count, writer) in found.into_occurring() {
             seen.grow_and_insert(pair.left() as usize);
             seen.grow_and_insert(pair.right() as usize);
             let boundaries = lists.keep(&writer.bytes);

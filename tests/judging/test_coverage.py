@@ -91,16 +91,6 @@ def test_each_row_is_deconvolved_by_itself() -> None:
     assert deconvolved(rows, errors) == pytest.approx(np.stack([deconvolved(row, errors) for row in rows]))
 
 
-def test_the_tail_away_from_the_value_has_what_the_tail_at_the_value_cannot_use() -> None:
-    drawn = np.arange(1.0, 1000.0)  # 999 of them, so that the k-th is the quantile k / 1000
-    assert interval(np.array([500.0, *drawn])) == pytest.approx((500, 25, 975))
-    assert interval(np.array([2000.0, *drawn])) == pytest.approx((2000, 50, 2000))
-    assert interval(np.array([-5.0, *drawn])) == pytest.approx((-5, -5, 950))
-    value, low, high = interval(np.array([800.5, *drawn]))  # 20% lie above it: half of the way
-    assert (value, high) == pytest.approx((800.5, 975))
-    assert low == pytest.approx(37.5, abs=0.1)
-
-
 @pytest.mark.parametrize(
     "tokens",
     [
