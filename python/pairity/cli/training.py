@@ -101,7 +101,8 @@ CHECKPOINT = "checkpoint.parquet"
     "--ratio",
     metavar="LANG=R...",
     help="Serve LANG, which has no dev text, by its train text: R bytes of it count as one dev line. R is a number, a "
-    "language (the length of its dev lines is taken), or auto (eng_Latn, or else the first language with dev text).",
+    "language (the length of its dev lines is taken), or auto: an estimate by its first lines of dev text, if it has "
+    "some, or else by its script and its bytes per character.",
 )
 @click.option(
     "--ratios",

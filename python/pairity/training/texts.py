@@ -7,15 +7,17 @@ read, which takes long.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import Any, Unpack
+from typing import Any, NoReturn, Unpack
 
 from pairity.counts.counting import count
 from pairity.counts.counts import Counts
 from pairity.counts.values import LanguageCounts, Split
+from pairity.errors import PairityError, quoted
 from pairity.languages import chosen
 from pairity.progress import Progress
-from pairity.text.inputs import Resolved, TextInput
+from pairity.text.inputs import CountsInput, Resolved, TextInput
 from pairity.text.options import GivenReading, TextReading
+from pairity.text.reading import read_texts
 from pairity.text.sampling import Draw
 from pairity.text.sources import resolve
 from pairity.training.checks import (
@@ -29,6 +31,7 @@ from pairity.training.checks import (
 )
 from pairity.training.engine import Columns, Measured, columns
 from pairity.training.measure import Measure, set_apart
+from pairity.training.policy import Policy
 from pairity.training.settings import Settings
 
 
@@ -58,8 +61,9 @@ class Texts:
     @cached_property
     def warnings(self) -> list[str]:
         """What a user should hear before the merges are learned."""
-        ratios = {language: self.measures[language].ratio for language in self.set_apart}
-        return unlikely_ratios(ratios, self.dev or {})
+        measures = {language: self.measures[language] for language in self.set_apart}
+        stated = {language: one.ratio for language, one in measures.items() if one.estimate is None}
+        return unlikely_ratios(stated, self.train, self.dev or {})
 
     @cached_property
     def descriptions(self) -> dict[str, dict[str, Any]]:
@@ -131,6 +135,7 @@ def read_train_and_dev(
     dev_sources = None if dev is None else resolve(dev, language_column=column)
     train_counts = dev_counts = dev_languages = None
     left_out: tuple[str, ...] = ()
+    sizes: dict[str, list[int]] = {}
 
     languages = named_languages(train_sources)
     if languages is None:
@@ -146,6 +151,7 @@ def read_train_and_dev(
     if dev_sources is not None:
         # What train has and is not wanted is left out of dev, named or not; what train lacks is an error.
         dev_sources = resolve(found_only(resolve(dev_sources, of_train)), languages)
+        dev_sources, sizes = lines_to_go_by(dev_sources, settings.policy, languages, reading)
         dev_languages = named_languages(dev_sources)
         left_out = dev_sources.left_out
         if dev_languages is None:
@@ -154,6 +160,10 @@ def read_train_and_dev(
         left_out = (*left_out, *(language for language in dev_languages if language not in languages))
         dev_languages = [language for language in dev_languages if language in languages]
     settings.policy.check(languages, dev_languages, left_out)
+    if unread := [
+        one for one in settings.policy.estimated() if one in (dev_languages or ()) and one not in sizes
+    ]:
+        refuse_counted(unread)
 
     if dev_sources is not None and dev_counts is None:
         dev_counts = read(dev_sources, "dev", languages)
@@ -169,9 +179,31 @@ def read_train_and_dev(
     check_train(train_counts)
     check_lengths(train_counts)
     check_not_learned(settings.special_tokens, train_counts, settings.min_frequency)
-    measures = settings.policy.measures(train_counts, dev_counts or {})
+    measures = settings.policy.measures(train_counts, dev_counts or {}, sizes)
     apart = set_apart(settings.policy.ratios or {}, measures)
     return Texts(train_counts, dev_counts, measures, apart, draw.describe() if draw else {})
+
+
+def lines_to_go_by(
+    sources: Resolved, policy: Policy, languages: list[str], reading: Mapping[str, Any]
+) -> tuple[Resolved, dict[str, list[int]]]:
+    """Dev text read into memory, and the bytes of its lines, where a ratio is to be estimated by some of them."""
+    if not any(
+        isinstance(part, TextInput) and part.language in ("", *policy.estimated()) for part in sources.inputs
+    ) or any(isinstance(part, CountsInput) for part in sources.inputs):
+        return sources, {}
+    texts = read_texts(sources, languages=languages, **{**reading, **LINE_BY_LINE})
+    sizes = {language: [len(line.encode()) for line in lines] for language, lines in texts.items()}
+    read = replace(resolve(texts), notes=sources.notes, left_out=sources.left_out)
+    return read, sizes if any(language in sizes for language in policy.estimated()) else {}
+
+
+def refuse_counted(languages: list[str]) -> NoReturn:
+    raise PairityError(
+        f"the ratio of {quoted(languages)} is auto and there is dev text for {quoted(languages)}, but dev counts do "
+        "not say how long each line is: give all dev text as text, or leave that of "
+        f"{quoted(languages)} out."
+    )
 
 
 def found_only(sources: Resolved) -> Resolved:
