@@ -20,6 +20,7 @@ def record_of(settings: Settings, texts: Texts, trace: Trace, exhausted: Exhaust
     return (
         settings.describe()
         | how_drawn(texts)
+        | ({"dev_sets": dict(texts.weights)} if texts.weights else {})
         | {
             "pairity": version("pairity"),
             "languages": languages_of(texts, trace, retired, settings.policy.ratios),
@@ -72,14 +73,15 @@ def line_equivalent(measure: Measure) -> dict[str, Any]:
 
 def notes_of(settings: Settings, texts: Texts) -> list[str]:
     notes = [*texts.train.notes, *pruning_notes(texts.train.summary())]
-    if texts.dev is not None:
-        notes += texts.dev.notes
-        if texts.dev.left_out:
-            notes.append(
-                f"dev text of languages that are not trained on was not used: {listed(texts.dev.left_out)}"
-            )
-        if settings.policy.on == "train":
-            notes.append("dev text was not used: on='train' measures train text alone")
+    for dev in texts.dev_sets.values() or [texts.dev]:
+        if dev is not None:
+            notes += dev.notes
+            if dev.left_out:
+                notes.append(
+                    f"dev text of languages that are not trained on was not used: {listed(dev.left_out)}"
+                )
+    if texts.dev is not None and settings.policy.on == "train":
+        notes.append("dev text was not used: on='train' measures train text alone")
     return notes
 
 

@@ -112,7 +112,7 @@ def language_of(name: str, text: Mapping[str, Any], states: list[str]) -> Langua
         copied_from=as_text(equivalent.get("copied_from")),
         estimated_lines=as_whole(guess.get("lines")) or 0 if guess else None,
         states=(*([] if exhausted_at is None else [f"exhausted at {exhausted_at:,}"]), *states),
-        floor=pretokens / lines if lines and pretokens else None,
+        floor=pretokens / lines if lines and pretokens and "further_dev" not in text else None,
         of_bytes=as_whole(as_mapping(text.get("train")).get("of_bytes")),
     )
 
