@@ -25,7 +25,7 @@ RESULTS = Path(__file__).parent / "results" / "dev-sets.json"
 
 def measure(data: Path) -> list[list[Any]]:
     languages = list(SETS["paper-30"])
-    counts = count(data / "train", languages=languages, progress=False)
+    counts = count(data / "train", languages=languages)
     flores = read_texts(data / "flores200" / "dev", languages=languages)
     strings = read_texts(data / "domains" / "ui", languages=languages)
     sets = {"FLORES": flores, "strings": {code: lines[::2] for code, lines in strings.items()}}
