@@ -170,6 +170,11 @@ REFUSED = {
         {},
         "dev set 'chat': dev text is not parallel: .* eng_Latn has 1",
     ),
+    "counts without lines": (
+        {"news": NEWS, "chat": {name: {"a": 1} for name in NAMES}},
+        {},
+        "dev set 'chat': the dev counts of 'deu_Latn' do not say how many lines",
+    ),
     "no such file": ({"news": NEWS, "chat": "nowhere/"}, {}, "dev set 'chat': .*nowhere"),
     "unknown weight": (
         {"news": NEWS},

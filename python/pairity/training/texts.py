@@ -180,7 +180,7 @@ def read_train_and_dev(
         policy.check(languages, named, left_out)
         if unread := [one for one in policy.estimated() if one in named and one not in sizes]:
             refuse_counted(unread)
-        counts = counts or read(sources, "dev", languages)
+        counts = read(sources, "dev", languages) if counts is None else counts
         check_dev(counts, policy)
         check_lengths(counts)
         return counts, sizes
@@ -218,7 +218,10 @@ def read_train_and_dev(
 def measures_together(texts: Texts, policy: Policy, compared: Sequence[str]) -> dict[str, Measure]:
     """With all dev sets in those of the languages that are compared on dev text."""
     corpus = {language: texts.train[language] for language in compared}
-    found = {name: without_ratios(policy).measures(corpus, dev) for name, dev in texts.dev_sets.items()}
+    found = {}
+    for name, dev in texts.dev_sets.items():
+        with of_set(name):
+            found[name] = without_ratios(policy).measures(corpus, dev)
     shared = [language for language in compared if all(language in one for one in found.values())]
     known = {language: one for language, one in texts.measures.items() if language not in compared}
     parts = {name: {language: one[language] for language in shared} for name, one in found.items()}
@@ -238,14 +241,14 @@ def lines_to_go_by(
     sources: Resolved, policy: Policy, languages: list[str], reading: Mapping[str, Any]
 ) -> tuple[Resolved, dict[str, list[int]]]:
     """Dev text read into memory, and the bytes of its lines, where a ratio is to be estimated by some of them."""
-    if not any(
-        isinstance(part, TextInput) and part.language in ("", *policy.estimated()) for part in sources.inputs
-    ) or any(isinstance(part, CountsInput) for part in sources.inputs):
+    wanted, parts = policy.estimated(), sources.inputs
+    counted = any(isinstance(part, CountsInput) for part in parts)
+    if not wanted or counted or not any(part.language in ("", *wanted) for part in parts):
         return sources, {}
     texts = read_texts(sources, languages=languages, **{**reading, **LINE_BY_LINE})
     sizes = {language: [len(line.encode()) for line in lines] for language, lines in texts.items()}
     read = replace(resolve(texts), notes=sources.notes, left_out=sources.left_out)
-    return read, sizes if any(language in sizes for language in policy.estimated()) else {}
+    return read, sizes if any(language in sizes for language in wanted) else {}
 
 
 def refuse_counted(languages: list[str]) -> NoReturn:
