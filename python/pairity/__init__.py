@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pairity.text.sampling import Draw
     from pairity.tokenizer.embedding import extend_embeddings, initial_rows
     from pairity.tokenizer.tokenizer import Tokenizer
+    from pairity.training.dev_sets import DevSets
     from pairity.training.policy import Classical, Fair, Parity
     from pairity.training.trace import Trace
     from pairity.training.training import train
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 HOMES = {
     "Classical": "training.policy",
     "Counts": "counts.counts",
+    "DevSets": "training.dev_sets",
     "Draw": "text.sampling",
     "Fair": "training.policy",
     "PairityError": "errors",
@@ -65,6 +67,7 @@ time, and whoever trains or encodes does not wait for judging and reporting."""
 __all__ = [
     "Classical",
     "Counts",
+    "DevSets",
     "Draw",
     "Fair",
     "PairityError",

@@ -11,6 +11,7 @@ every step recounts everything from scratch. The engine in Rust must give exactl
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import pairwise
 from math import floor, sqrt
 
@@ -213,6 +214,28 @@ def train(
     return learned
 
 
+def together(
+    dev: Mapping[str, Mapping[str, Mapping[bytes, int]]],
+    dev_units: Mapping[str, Mapping[str, float]],
+    weights: Mapping[str, float],
+) -> tuple[dict[str, Counter[bytes]], dict[str, float]]:
+    """Several dev sets (set -> language -> words) as the one dev text and the units that `train` takes.
+
+    Every set is divided by what a language costs in it on average, in bytes, and multiplied by its share of the
+    weights. The sum is over whole numbers, so large that rounding loses nothing; units are those of the first set.
+    """
+    one: dict[str, Counter[bytes]] = {}
+    means: dict[str, Fraction] = {}
+    for name, texts in dev.items():
+        costs = [length(start_from(None, texts[code])) / Fraction(dev_units[name][code]) for code in texts]
+        means[name] = sum(costs) / Fraction(len(costs))
+        share = Fraction(weights[name]) / sum(map(Fraction, weights.values()))
+        for code, words in texts.items():
+            times = round(2**48 * share / means[name] / Fraction(dev_units[name][code]))
+            one.setdefault(code, Counter()).update({word: times * count for word, count in words.items()})
+    return one, dict.fromkeys(one, float(2**48 / means[next(iter(dev))]))
+
+
 def is_time_to_weigh(merges: int) -> bool:
     """After every merge up to 2048, every second up to 4096, every fourth up to 8192, and so on."""
     return merges % (1 << max(0, merges.bit_length() - 11)) == 0
@@ -279,4 +302,4 @@ def is_part_of_one_character(token: bytes) -> bool:
     return len(token) < whole and all(0x80 <= byte < 0xC0 for byte in token[1:])
 
 
-__all__ = ["Classical", "Fair", "Learned", "Parity", "Table", "train"]
+__all__ = ["Classical", "Fair", "Learned", "Parity", "Table", "together", "train"]

@@ -1,6 +1,7 @@
 """Every command as a user runs it, from text to a report, and the mistakes a user may make."""
 
 import gzip
+import re
 from dataclasses import replace
 
 import pytest
@@ -245,13 +246,12 @@ def test_a_language_without_dev_text(tmp_path):
         assert done.returncode == 0, done.stderr
         shown = " ".join(done.stdout.split())
         assert "without dev text, measured by train text:" in shown
-        assert "a line-equivalent is 84.8 train bytes (a dev line of eng_Latn)" in shown
+        estimated = re.search(r"a line-equivalent is [\d.]+ train bytes \(estimated by its script\)", shown)
+        assert estimated
         assert shown.index("tokens per line ") < shown.index("tokens per line-equivalent")
         assert "worst code" not in shown
         assert "best code" not in shown
-        assert (
-            pairity("inspect", tmp_path / name).stdout.count("84.8 train bytes (a dev line of eng_Latn)") == 1
-        )
+        assert " ".join(pairity("inspect", tmp_path / name).stdout.split()).count(estimated[0]) == 1
     assert Tokenizer.load(tmp_path / "a") == Tokenizer.load(tmp_path / "b")
 
 

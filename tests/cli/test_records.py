@@ -24,7 +24,7 @@ def test_a_record_of_training():
     rows = {one.name: one for one in run.languages}
     assert set(rows) == set(corpus)
     assert (run.on, run.unit, run.merges) == ("dev", "line", 60)
-    assert rows["code"].copied_from == "eng_Latn"
+    assert (rows["code"].copied_from, rows["code"].estimated_lines) == (None, 0)
     assert rows["tam_Taml"].train_bytes == sum(len(line.encode()) for line in DEV["tam_Taml"])
     assert sum(one.served for one in run.languages) == 60
     assert [one.cost for one in run.languages] == sorted((one.cost for one in run.languages), reverse=True)
@@ -107,6 +107,8 @@ INNER = [
     "cost",
     "line_equivalent",
     "copied_from",
+    "estimated_from",
+    "lines",
     "exhausted_at",
     "unit",
     "on",

@@ -11,6 +11,7 @@ from pairity.judging.metrics import gini
 from pairity.reporting.figures import race_figures
 from pairity.reporting.race import race
 from pairity.training.checks import unlikely_ratios
+from pairity.training.estimating import ENOUGH, Estimate, estimate, relatives, script_of
 from pairity.training.measure import set_apart
 from pairity.training.run import run_of
 
@@ -37,33 +38,131 @@ def learn(ratios, corpus=CORPUS, dev=DEV, merges=300, **settings):
     return tokenizer, said
 
 
-def test_auto_is_the_length_of_an_english_dev_line():
-    size = bytes_per_line(DEV["eng_Latn"])
+def chars_per_line(name):
+    return sum(map(len, DEV[name])) / len(DEV[name])
+
+
+def test_auto_is_estimated_by_the_languages_of_the_same_script():
+    size = (chars_per_line("deu_Latn") + chars_per_line("eng_Latn")) / 2
     auto, _ = learn({"code": "auto", "math": "auto"})
-    stated, _ = learn({"code": size, "math": "eng_Latn"})
+    equivalent = auto.record["languages"]["code"]["line_equivalent"]
+    assert equivalent["bytes"] == pytest.approx(size), "a byte is a character in code"
+    stated, _ = learn(dict.fromkeys(("code", "math"), equivalent["bytes"]))
     assert auto == stated
     languages = auto.record["languages"]
     for name in ("code", "math"):
-        assert languages[name]["line_equivalent"] == {"bytes": size, "copied_from": "eng_Latn"}
-    assert stated.record["languages"]["code"]["line_equivalent"] == {"bytes": size, "copied_from": None}
+        source = {"languages": ["deu_Latn", "eng_Latn"], "lines": None}
+        assert languages[name]["line_equivalent"] == equivalent | {
+            "estimated_from": source,
+            "copied_from": None,
+        }
+    given = {"bytes": equivalent["bytes"], "copied_from": None}
+    assert stated.record["languages"]["code"]["line_equivalent"] == given
     assert "line_equivalent" not in languages["eng_Latn"]
     assert auto.record["method"]["ratios"] == {"code": "auto", "math": "auto"}
 
 
-def test_auto_without_english_is_the_first_that_has_dev_text():
-    corpus = {name: text for name, text in CORPUS.items() if name not in ("eng_Latn", "math")}
-    dev = {name: text for name, text in DEV.items() if name != "eng_Latn"}
-    auto, _ = learn({"code": "auto"}, corpus, dev)
-    expected = {"bytes": bytes_per_line(DEV["deu_Latn"]), "copied_from": "deu_Latn"}
-    assert auto.record["languages"]["code"]["line_equivalent"] == expected
+def test_a_ratio_may_be_copied_from_a_language():
+    tokenizer, _ = learn({"code": "tam_Taml", "math": 50.0})
+    expected = {"bytes": bytes_per_line(DEV["tam_Taml"]), "copied_from": "tam_Taml"}
+    assert tokenizer.record["languages"]["code"]["line_equivalent"] == expected
 
 
-def test_auto_needs_to_know_how_many_lines_there_were():
-    dev = count({name: {"a": 3} for name in NAMES}, split="dev")
+GREEK = ["αβγ δε", "ζη θ"]
+HINDI = ["कख ग", "घ"]
+KANJI = ["日本語"]
+KANA = ["あいう", "日あい"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "script", "related"),
+    [
+        (["x = 1", "12.5"], "Latn", ["deu_Latn", "eng_Latn"]),
+        (DEV["tam_Taml"], "Taml", ["tam_Taml"]),
+        (HINDI, "Deva", ["tam_Taml"]),  # another script of the same family
+        (GREEK, "Grek", list(NAMES)),  # nothing is alike
+        (["1 + 2 = 3"], "", list(NAMES)),
+        (KANJI, "Hani", list(NAMES)),
+        (KANA, "Jpan", list(NAMES)),
+        (["abc " * 3 + GREEK[0] * 9], "Grek", list(NAMES)),
+    ],
+)
+def test_who_is_written_alike(lines, script, related):
+    text = count({"x": lines})["x"]
+    assert script_of(text) == script
+    assert list(relatives(text, count(DEV, split="dev"))) == related
+
+
+def test_one_script_of_many_words_is_that_of_most_text():
+    words = {f"w{number}": 1 for number in range(3 * ENOUGH)} | {GREEK[0][:3]: 9 * ENOUGH}
+    assert script_of(count({"x": words})["x"]) == "Grek"
+
+
+def test_the_estimate_is_the_same_by_hand():
+    train_text, dev = count({"x": HINDI})["x"], count(DEV, split="dev")
+    found = estimate(train_text, dev)
+    size = sum(len(line.encode()) for line in HINDI) / sum(map(len, HINDI))
+    assert found == Estimate(found.bytes, ("tam_Taml",))
+    assert found.bytes == pytest.approx(chars_per_line("tam_Taml") * size)
+    assert estimate(train_text, {}) is None
+    assert estimate(train_text, count({"x": {"a": 3}}, split="dev")) is None
+
+
+def test_a_few_lines_of_dev_text_make_a_better_estimate():
+    few = DEV | {"tam_Taml": DEV["tam_Taml"][:10]}
+    tokenizer, said = learn({"tam_Taml": "auto"}, DEV, few)
+    found = tokenizer.record["languages"]["tam_Taml"]["line_equivalent"]
+    assert found["estimated_from"] == {"languages": ["deu_Latn", "eng_Latn"], "lines": 10}
+    sizes = {name: [len(line.encode()) for line in lines] for name, lines in DEV.items()}
+    worth = sum(sum(sizes[name][:10]) for name in NAMES[:2]) / sum(sum(sizes[name]) for name in NAMES[:2])
+    assert found["bytes"] == pytest.approx(sum(sizes["tam_Taml"][:10]) / (worth * len(sizes["eng_Latn"])))
+    assert said == []
+    true = bytes_per_line(DEV["tam_Taml"])
+    without, _ = learn({"tam_Taml": "auto"}, DEV, {name: DEV[name] for name in NAMES[:2]})
+    guess = without.record["languages"]["tam_Taml"]["line_equivalent"]["bytes"]
+    assert abs(found["bytes"] - true) < abs(guess - true)
+    all_lines, _ = learn({"tam_Taml": "auto"}, DEV, DEV)
+    assert all_lines.record["languages"]["tam_Taml"]["line_equivalent"]["bytes"] == pytest.approx(true)
+
+
+def test_a_few_lines_are_read_once_and_from_files_too(tmp_path):
+    few = DEV | {"tam_Taml": DEV["tam_Taml"][:10]}
+    for name, lines in few.items():
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    ratios = {"tam_Taml": "auto"}
+    given, _ = learn(ratios, DEV, few)
+    assert learn(ratios, DEV, tmp_path)[0] == given
+    once, _ = learn(ratios, DEV, {name: iter(lines) for name, lines in few.items()})
+    assert once == given
+    assert once.record == given.record
+
+
+def test_more_lines_than_others_have_are_no_first_lines():
+    with pytest.raises(PairityError, match=r"its dev text \(61 lines, 61 bytes\) cannot be compared"):
+        learn({"tam_Taml": "auto"}, DEV, DEV | {"tam_Taml": ["a"] * 61})
+
+
+def test_unequal_dev_texts_are_refused_with_the_way_out():
+    with pytest.raises(PairityError, match=r"tam_Taml has 10\..*--ratio LANG=auto estimates the rest"):
+        learn(None, DEV, DEV | {"tam_Taml": DEV["tam_Taml"][:10]})
+
+
+def test_counts_do_not_say_how_long_lines_are():
     with pytest.raises(
-        PairityError, match="of 'deu_Latn' is copied from 'eng_Latn', but the dev counts of 'eng_L"
+        PairityError, match=r"'tam_Taml' is auto and there is dev text .* dev counts do not say"
     ):
-        learn(dict.fromkeys(NAMES, "auto"), DEV, dev)
+        learn({"tam_Taml": "auto"}, DEV, count(DEV, split="dev"))
+
+
+@pytest.mark.parametrize(
+    ("ratio", "message"),
+    [("auto", "'code' is estimated, but the dev counts do"), ("eng_Latn", "of 'eng_Latn' do")],
+)
+def test_a_ratio_needs_to_know_how_many_lines_there_were(ratio, message):
+    dev = count({name: {"a": 3} for name in NAMES}, split="dev")
+    others = dict.fromkeys(NAMES, 100.0)
+    with pytest.raises(PairityError, match=f"{message} not say how many lines"):
+        learn(others | {"code": ratio}, DEV | {"code": CODE}, dev)
 
 
 def test_a_dev_folder_may_have_the_language_under_another_code(tmp_path):
@@ -82,15 +181,13 @@ def test_a_dev_folder_may_have_the_language_under_another_code(tmp_path):
 def test_what_is_never_served_is_a_warning_with_a_ratio_that_would_help():
     tokenizer, said = learn({"code": 10.0, "math": "auto"})
     assert tokenizer.record["languages"]["code"]["served"] == 0
-    size = bytes_per_line(DEV["eng_Latn"])
+    size = (chars_per_line("deu_Latn") + chars_per_line("eng_Latn")) / 2
     before, after = said
     assert before.startswith("the ratio of 'code' is 10 bytes per line, but dev lines have ")
     assert "looks cheap and will hardly be served" in before
     assert after.startswith("code was never served: its line-equivalent of 10 bytes takes ")
     for warning in said:
-        assert (
-            f"--ratio code=auto makes it {size:,.1f} bytes, the length of a dev line of eng_Latn." in warning
-        )
+        assert f"--ratio code=auto estimates it at {size:,.1f} bytes." in warning
 
 
 def test_a_ratio_is_doubted_before_the_work(monkeypatch):
@@ -107,13 +204,13 @@ def test_a_ratio_is_doubted_before_the_work(monkeypatch):
 
 
 def test_which_ratios_are_doubted():
-    dev = count(DEV, split="dev")
+    dev, corpus = count(DEV, split="dev"), count(CORPUS)
     shortest, longest = (pick(map(bytes_per_line, DEV.values())) for pick in (min, max))
     for fine in (shortest / 2, shortest, longest, longest * 2):
-        assert unlikely_ratios({"code": fine}, dev) == []
-    assert "cheap" in unlikely_ratios({"code": shortest / 2.01}, dev)[0]
-    assert "take most of the merges" in unlikely_ratios({"code": longest * 2.01}, dev)[0]
-    assert unlikely_ratios({"code": 1e-9}, {}) == []
+        assert unlikely_ratios({"code": fine}, corpus, dev) == []
+    assert "cheap" in unlikely_ratios({"code": shortest / 2.01}, corpus, dev)[0]
+    assert "take most of the merges" in unlikely_ratios({"code": longest * 2.01}, corpus, dev)[0]
+    assert unlikely_ratios({"code": 1e-9}, corpus, {}) == []
 
 
 def test_a_language_with_dev_text_that_is_never_served_is_a_warning():
@@ -137,7 +234,7 @@ def test_classical_serves_nobody_and_says_nothing():
 
 
 def test_costs_in_a_unit_of_their_own_are_in_no_gini():
-    tokenizer, _ = learn({"code": "auto", "math": 60.0})
+    tokenizer, _ = learn({"code": 80.0, "math": 60.0})
     names = [name for name in tokenizer.trace.column_names if "cost" in name]
     assert names == [*(f"cost:{name}" for name in NAMES), "own_cost:code", "own_cost:math"]
     trace = Trace.from_table(tokenizer.trace)
@@ -145,7 +242,7 @@ def test_costs_in_a_unit_of_their_own_are_in_no_gini():
     assert trace.set_apart == {"code", "math"}
     costs = trace.final_costs()
     tokens = tokenizer.count(CODE).sum() / sum(len(text.encode()) for text in CODE)
-    assert costs["code"] == pytest.approx(tokens * bytes_per_line(DEV["eng_Latn"]))
+    assert costs["code"] == pytest.approx(tokens * 80.0)
     assert trace.table().equals(tokenizer.trace)
     one = race(trace)
     of_languages = [costs[name] for name in NAMES]

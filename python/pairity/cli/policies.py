@@ -1,4 +1,4 @@
-"""Options that say who is served, on their way to a policy."""
+"""Options that say who is served, on their way to a policy and to the dev sets."""
 
 import json
 import tomllib
@@ -10,6 +10,7 @@ from click.core import ParameterSource
 
 from pairity.errors import PairityError
 from pairity.formats.json_files import unreadable
+from pairity.training.dev_sets import DevSets
 from pairity.training.policy import OF_METHOD, refuse_lone_alpha
 
 GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP)
@@ -41,6 +42,41 @@ def parse_global_merges(text: str) -> int | float:
         raise PairityError(
             f"--global-merges is {text!r}: give a number of merges or a share such as 0.5."
         ) from None
+
+
+def parse_dev(
+    sources: Sequence[str], sets: Sequence[str], weights: Sequence[str]
+) -> DevSets | list[str] | None:
+    """["news=a/", "chat=b/"], ["chat=0.5"] -> DevSets({"news": ["a/"], "chat": ["b/"]}, {"chat": 0.5})"""
+    if sources and sets:
+        raise PairityError(
+            "--dev is one set of dev text, and --dev-set several by name: give all as --dev-set NAME=SOURCE."
+        )
+    if weights and not sets:
+        raise PairityError(
+            "--dev-weight weighs the sets of --dev-set NAME=SOURCE: give those, or leave it out."
+        )
+    found: dict[str, list[str]] = {}
+    for text in sets:
+        name, source = named_value(text, "--dev-set", "NAME=SOURCE, such as news=news/")
+        found.setdefault(name, []).append(source)
+    weighed: dict[str, float] = {}
+    for text in weights:
+        name, value = named_value(text, "--dev-weight", "NAME=W, such as news=0.5")
+        if name in weighed:
+            raise PairityError(f"--dev-weight is given twice for {name!r}: leave one out.")
+        try:
+            weighed[name] = float(value)
+        except ValueError:
+            raise PairityError(f"--dev-weight {text!r}: {value!r} is no number.") from None
+    return DevSets(found, weighed) if found else list(sources) or None
+
+
+def named_value(text: str, option: str, form: str) -> tuple[str, str]:
+    name, _, value = text.partition("=")
+    if not (name and value):
+        raise PairityError(f"{option} {text!r}: write {form}.")
+    return name, value
 
 
 def parse_ratios(texts: Sequence[str]) -> dict[str, float | str]:

@@ -114,6 +114,9 @@ def line_equivalent(language: LanguageOfRun) -> list[str]:
     if language.line_equivalent is None:
         return []
     source = "" if language.copied_from is None else f" (a dev line of {language.copied_from})"
+    if language.estimated_lines is not None:
+        by = f"{language.estimated_lines:,} dev lines" if language.estimated_lines else "its script"
+        source = f" (estimated by {by})"
     return [f"a line-equivalent is {language.line_equivalent:,.1f} train bytes{source}"]
 
 

@@ -11,7 +11,7 @@ from pairity.bpe.roles import GivenRoles
 from pairity.cli.drawing import drawing
 from pairity.cli.options import command, config, cutting, force, memory, min_count, output, roles, several
 from pairity.cli.outputs import note_resuming, output_folder, resumable
-from pairity.cli.policies import parse_global_merges, parse_ratios, read_ratios, refuse_idle
+from pairity.cli.policies import parse_dev, parse_global_merges, parse_ratios, read_ratios, refuse_idle
 from pairity.cli.printing import print_notes, print_training, print_written
 from pairity.counts.checkpoint import exists, remove
 from pairity.errors import PairityError
@@ -20,6 +20,7 @@ from pairity.formats.folder import OF_THE_FOLDER, SETTINGS
 from pairity.languages import is_chosen
 from pairity.text.sampling import Draw
 from pairity.tokenizer.tokenizer import Tokenizer
+from pairity.training.dev_sets import DevSets
 from pairity.training.policy import OF_METHOD, Classical, Fair, Parity, Policy
 from pairity.training.settings import Settings, make_settings
 from pairity.training.training import counting_checkpoint, train
@@ -32,6 +33,7 @@ CHECKPOINT = "checkpoint.parquet"
     """
     pairity train --train train/ --dev dev/ --vocab-size 128000 -o tokenizer/
     pairity train --train data/*.txt --dev dev/*.txt --skip lat_Latn,grc_Grek --vocab-size 128000 -o tokenizer/
+    pairity train --train train/ --dev-set news=news/ chat=chat/ --dev-weight chat=0.5 --vocab-size 64000 -o tokenizer/
     pairity train --train train/ --dev dev/ --ratio code=auto math=auto --vocab-size 64000 -o tokenizer/
     pairity train --train train/ --dev dev/ --languages paper-30 --temperature 3.3 --vocab-size 128000 -o tokenizer/
     pairity train --train counts.parquet --dev dev/ --global-merges 0.5 --window 100 --vocab-size 64000 -o tokenizer/
@@ -47,6 +49,19 @@ CHECKPOINT = "checkpoint.parquet"
     "dev_sources",
     metavar="SOURCE...",
     help="Parallel text; it decides which language is served next.",
+)
+@several(
+    "--dev-set",
+    "dev_sets",
+    metavar="NAME=SOURCE...",
+    help="Several sets of parallel text in place of --dev, which steer together: each has all languages, and counts by "
+    "what a language costs relative to the others. Costs are in lines of the first.",
+)
+@several(
+    "--dev-weight",
+    "dev_weights",
+    metavar="NAME=W...",
+    help="How much a set of --dev-set counts. Default: 1.",
 )
 @click.option("--vocab-size", type=int, help="Total number of tokens: bytes, learned and special.")
 @click.option("--num-merges", type=int, help="Number of merges to learn, instead of --vocab-size.")
@@ -101,7 +116,8 @@ CHECKPOINT = "checkpoint.parquet"
     "--ratio",
     metavar="LANG=R...",
     help="Serve LANG, which has no dev text, by its train text: R bytes of it count as one dev line. R is a number, a "
-    "language (the length of its dev lines is taken), or auto (eng_Latn, or else the first language with dev text).",
+    "language (the length of its dev lines is taken), or auto: an estimate by its first lines of dev text, if it has "
+    "some, or else by its script and its bytes per character.",
 )
 @click.option(
     "--ratios",
@@ -173,6 +189,8 @@ CHECKPOINT = "checkpoint.parquet"
 def train_command(
     train_sources: Sequence[str],
     dev_sources: Sequence[str],
+    dev_sets: Sequence[str],
+    dev_weights: Sequence[str],
     vocab_size: int | None,
     num_merges: int | None,
     add_tokens: int | None,
@@ -217,6 +235,7 @@ def train_command(
     What a SOURCE may be: pairity --help. What a TOKENIZER may be: pairity eval --help.
     """
     refuse_idle(method, window, alpha)
+    dev = parse_dev(dev_sources, dev_sets, dev_weights)
     targets = read_ratios(ratios) | parse_ratios(ratio)
     compared: dict[str, Any] = {"ratios": targets or None, "unit": unit, "on": on}
     policy: Policy = Classical()
@@ -243,7 +262,7 @@ def train_command(
     unlike = text_column != "text" or language_column or replace_invalid or on_error != "stop" or dedup
     if resume and not (force or unlike):
         settings = make_settings(**wanted, policy=policy, roles=given)
-        if is_finished(output, settings, draw, min_count, languages, skip):
+        if is_finished(output, settings, draw, min_count, languages, skip, dev):
             print_notes(
                 [
                     f"{output} is finished: it holds a tokenizer with these settings, and nothing is left to resume "
@@ -259,7 +278,7 @@ def train_command(
         with resumable(lambda: kept(checkpoint) is not None):
             tokenizer = train(
                 list(train_sources),
-                dev=list(dev_sources) or None,
+                dev=dev,
                 **wanted,
                 method=policy,
                 skip=skip,
@@ -298,6 +317,7 @@ def is_finished(
     min_count: int,
     languages: Sequence[str],
     skip: Sequence[str],
+    dev: DevSets | list[str] | None,
 ) -> bool:
     """Whether a run with these settings has saved its tokenizer here: a job that a queue starts again has no work."""
     checkpoint = inside_or_beside(output, CHECKPOINT)
@@ -313,10 +333,12 @@ def is_finished(
     same_languages = not any(
         code in skip or (languages and not is_chosen(code, languages)) for code in learned
     )
+    same_sets = found.record.get("dev_sets") == (dev.describe() if isinstance(dev, DevSets) else None)
     same_draw = found.record.get("draw", {}) == draw.describe()
     return (
         same_names
         and same_draw
+        and same_sets
         and same_languages
         and found.roles == settings.roles
         and found.record.get("min_count", 1) == min_count

@@ -145,5 +145,7 @@ def dev_digests(record: Mapping[str, Any]) -> set[str]:
     languages = record.get("languages")
     texts = languages.values() if isinstance(languages, dict) else ()
     devs = [text.get("dev") for text in texts if isinstance(text, dict)]
+    further = [text.get("further_dev") for text in texts if isinstance(text, dict)]
+    devs += [dev for sets in further if isinstance(sets, dict) for dev in sets.values()]
     found = [dev.get("digest") for dev in devs if isinstance(dev, dict)]
     return {digest for digest in found if isinstance(digest, str)}

@@ -21,7 +21,7 @@ from pairity.formats.oniguruma import for_oniguruma
 from pairity.languages import hint_of_other_names
 from pairity.text.inputs import CountsInput, Resolved
 from pairity.text.parallel import check_parallel
-from pairity.training.comparing import reference_of
+from pairity.training.estimating import estimate
 from pairity.training.measure import bytes_per_line
 from pairity.training.policy import Policy, check_whole
 
@@ -175,11 +175,14 @@ def check_dev(dev: Counts, policy: Policy) -> None:
     check_parallel(
         {language: number for language, number in lines.items() if number is not None},
         what="dev text",
-        fix="Align the files line by line, or compare by --unit byte, char or word.",
+        fix="Align the files line by line, or compare by --unit byte, char or word. Where a language has only the "
+        "first lines, --ratio LANG=auto estimates the rest from them.",
     )
 
 
-def unlikely_ratios(ratios: Mapping[str, float], dev: Mapping[str, LanguageCounts]) -> list[str]:
+def unlikely_ratios(
+    ratios: Mapping[str, float], train: Mapping[str, LanguageCounts], dev: Mapping[str, LanguageCounts]
+) -> list[str]:
     """A warning for each ratio that no dev line is near: its language would get no merges, or nearly all."""
     lengths = lengths_of_lines(dev)
     if not lengths:
@@ -194,7 +197,7 @@ def unlikely_ratios(ratios: Mapping[str, float], dev: Mapping[str, LanguageCount
             f"the ratio of {language!r} is {ratio:,.10g} bytes per line, but dev lines have "
             f"{lengths[shortest]:,.1f} ({shortest}) to {lengths[longest]:,.1f} bytes ({longest}): it looks "
             f"{'cheap and will hardly be served' if short else 'expensive and will take most of the merges'}. "
-            f"{what_auto_means(language, lengths)}"
+            f"{what_auto_means(language, train[language], dev)}"
         )
     return found
 
@@ -204,10 +207,11 @@ def lengths_of_lines(dev: Mapping[str, LanguageCounts]) -> dict[str, float]:
     return {language: size for language, counts in dev.items() if (size := bytes_per_line(counts))}
 
 
-def what_auto_means(language: str, lengths: Mapping[str, float]) -> str:
-    """The advice to choose a ratio that makes sense."""
-    reference = reference_of(lengths)
-    return f"--ratio {language}=auto makes it {lengths[reference]:,.1f} bytes, the length of a dev line of {reference}."
+def what_auto_means(language: str, train: LanguageCounts, dev: Mapping[str, LanguageCounts]) -> str:
+    """The advice to choose a ratio that makes sense, where dev text says how many lines it has."""
+    guess = estimate(train, dev)
+    assert guess is not None
+    return f"--ratio {language}=auto estimates it at {guess.bytes:,.1f} bytes."
 
 
 def check_lengths(texts: Counts) -> None:

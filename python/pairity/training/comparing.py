@@ -9,14 +9,15 @@ from typing import Any, Literal, get_args
 from pairity.counts.values import LanguageCounts
 from pairity.errors import PairityError, listed, quoted
 from pairity.languages import hint_of_other_names
+from pairity.training.estimating import estimate, estimate_by_lines
 from pairity.training.measure import Measure, Unit, bytes_per_line, on_dev, on_train
 
 ByLanguage = Mapping[str, LanguageCounts]
 
+NOTHING: Mapping[str, Sequence[int]] = MappingProxyType({})
+
 AUTO = "auto"
-"""A ratio as long as a dev line of the reference language ..."""
-REFERENCE = "eng_Latn"
-"""... which is this one, or the first that has dev text."""
+"""A ratio that is estimated (`estimating.py`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +25,8 @@ class Comparing:
     """How the compression rates of languages are measured: a part of every policy that compares them."""
 
     ratios: Mapping[str, float | str] | None = None
-    """Language -> bytes of a line-equivalent, or the name of a language whose dev lines give them, or "auto"."""
+    """Language -> bytes of a line-equivalent, or the name of a language whose dev lines give them, or "auto": an
+    estimate by its first lines of dev text, if it has some, or else by its script and its train text."""
     unit: Unit = "line"
     """What tokens are counted per: "line", "byte", "char" or "word"."""
     on: Literal["dev", "train"] = "dev"
@@ -73,7 +75,7 @@ class Comparing:
         ]:
             raise PairityError(nothing_measures(missing, train, dev, left_out))
         if len(ratios) < len(train) and (
-            both := [language for language in ratios if language in (dev or ())]
+            both := [language for language in ratios if language in (dev or ()) and ratios[language] != AUTO]
         ):
             raise PairityError(
                 f"{quoted(both)} {has(both)} both dev text and a ratio: leave one of them out (or give every "
@@ -85,11 +87,11 @@ class Comparing:
         copied = {
             language: ratio for language, ratio in (self.ratios or {}).items() if isinstance(ratio, str)
         }
-        auto = [language for language, ratio in copied.items() if ratio == AUTO]
+        auto = self.estimated()
         if auto and not dev:
             raise PairityError(
-                f"the ratio of {quoted(auto)} is auto, the length of a dev line, but there is no dev text: add "
-                f"some (--dev), or give the bytes of a line as a number (--ratio {auto[0]}=130)."
+                f"the ratio of {quoted(auto)} is auto, an estimate by the dev lines of other languages, but there is "
+                f"no dev text: add some (--dev), or give the bytes of a line as a number (--ratio {auto[0]}=130)."
             )
         if lost := [language for language, ratio in copied.items() if ratio not in (AUTO, *dev)]:
             sources = list(dict.fromkeys(copied[language] for language in lost))
@@ -105,40 +107,45 @@ class Comparing:
             return []
         return [language for language in dev if language not in (self.ratios or {})]
 
-    def measures(self, train: ByLanguage, dev: ByLanguage) -> dict[str, Measure]:
-        """What each language of train is measured by; `check` has passed."""
-        ratios = self.ratios or {}
+    def measures(
+        self, train: ByLanguage, dev: ByLanguage, sizes: Mapping[str, Sequence[int]] = NOTHING
+    ) -> dict[str, Measure]:
+        """What each language of train is measured by; `check` has passed. `sizes`: the bytes of each dev line, if a
+        language has both dev text and an estimated ratio."""
         return {
-            language: on_train(counts, *self.line_equivalent(language, dev))
-            if language in ratios or self.on == "train"
+            language: self.by_ratio(language, counts, dev, sizes)
+            if language in (self.ratios or {}) or self.on == "train"
             else on_dev(language, dev[language], self.unit)
             for language, counts in train.items()
         }
 
-    def line_equivalent(self, language: str, dev: ByLanguage) -> tuple[float, str | None]:
-        """How many bytes of a language are worth a dev line, and the language whose lines are that long, if any."""
+    def by_ratio(
+        self, language: str, train: LanguageCounts, dev: ByLanguage, sizes: Mapping[str, Sequence[int]]
+    ) -> Measure:
         ratio = (self.ratios or {}).get(language, 1.0)
         if not isinstance(ratio, str):
-            return ratio, None
-        source = reference_of(dev) if ratio == AUTO else ratio
-        found = bytes_per_line(dev[source])
-        if found is None:
-            raise PairityError(
-                f"the ratio of {language!r} is copied from {source!r}, but the dev counts of {source!r} do not say "
-                f"how many lines they were made from: give dev text, or the bytes of a line as a "
-                f"number (--ratio {language}=130)."
-            )
-        return found, source
+            return on_train(train, ratio)
+        if ratio == AUTO:
+            guess = estimate_by_lines(language, sizes) if language in sizes else estimate(train, dev)
+            if guess is not None:
+                return on_train(train, guess.bytes, estimate=guess)
+        elif found := bytes_per_line(dev[ratio]):
+            return on_train(train, found, copied_from=ratio)
+        how = "estimated" if ratio == AUTO else f"copied from {ratio!r}"
+        whose = "" if ratio == AUTO else f" of {ratio!r}"
+        raise PairityError(
+            f"the ratio of {language!r} is {how}, but the dev counts{whose} do not say how many lines they were made "
+            f"from: give dev text, or the bytes of a line as a number (--ratio {language}=130)."
+        )
+
+    def estimated(self) -> list[str]:
+        """The languages whose ratio is to be found out."""
+        return [language for language, ratio in (self.ratios or {}).items() if ratio == AUTO]
 
     def describe_comparing(self) -> dict[str, Any]:
         """For pairity.json."""
         ratios = None if self.ratios is None else dict(self.ratios)
         return {"ratios": ratios, "unit": self.unit, "on": self.on}
-
-
-def reference_of(dev: Collection[str]) -> str:
-    """The language of dev that "auto" means."""
-    return REFERENCE if REFERENCE in dev else next(iter(dev))
 
 
 def nothing_measures(

@@ -6,10 +6,11 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from pairity.counts.values import LanguageCounts
 from pairity.errors import PairityError
+from pairity.training.estimating import Estimate
 
 Unit = Literal["line", "byte", "char", "word"]
 
@@ -26,6 +27,8 @@ class Measure:
     ratio: float = 1.0
     copied_from: str | None = None
     """The language whose dev lines are as long as the ratio says."""
+    estimate: Estimate | None = None
+    """What the ratio was estimated from."""
 
 
 def on_dev(language: str, dev: LanguageCounts, unit: Unit) -> Measure:
@@ -41,9 +44,9 @@ def on_dev(language: str, dev: LanguageCounts, unit: Unit) -> Measure:
     return Measure(dev, float(units))
 
 
-def on_train(train: LanguageCounts, ratio: float = 1.0, copied_from: str | None = None) -> Measure:
+def on_train(train: LanguageCounts, ratio: float = 1.0, **source: Any) -> Measure:
     """By train text: its bytes per token, over the ratio."""
-    return Measure(train, float(train.pretoken_bytes()), float(ratio), copied_from)
+    return Measure(train, float(train.pretoken_bytes()), float(ratio), **source)
 
 
 def bytes_per_line(dev: LanguageCounts) -> float | None:

@@ -7,7 +7,7 @@
     Parity(joint=0.5)                    of the worst language's frequent pairs the one that helps all languages most
     Parity(ratios={"code": 130.0})       a language without dev text: the bytes of its line-equivalent
     Parity(ratios={"code": "eng_Latn"})  the same, but as many bytes as a dev line of English has
-    Parity(ratios={"code": "auto"})      the same, of English if it has dev text, of the first language if not
+    Parity(ratios={"code": "auto"})      the same, estimated by its script and its train text, or by a few dev lines
     Parity(on="train")                   no dev set at all: bytes per token of the train text
     Fair(beta=64)                        nobody: the pair that saves most, where a language that costs more weighs more
 
@@ -15,12 +15,12 @@ Training asks every policy the same questions, so all classes have the same meth
 """
 
 import operator
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Final, Literal, NoReturn
 
 from pairity.errors import PairityError
-from pairity.training.comparing import ByLanguage, Comparing, is_positive
+from pairity.training.comparing import NOTHING, ByLanguage, Comparing, is_positive
 from pairity.training.measure import Measure, Unit, on_dev
 
 
@@ -55,7 +55,12 @@ class Classical:
     def compared_by_line(self, dev: Collection[str]) -> list[str]:
         return []
 
-    def measures(self, train: ByLanguage, dev: ByLanguage) -> dict[str, Measure]:
+    def estimated(self) -> list[str]:
+        return []
+
+    def measures(
+        self, train: ByLanguage, dev: ByLanguage, sizes: Mapping[str, Sequence[int]] = NOTHING
+    ) -> dict[str, Measure]:
         return {
             language: on_dev(language, dev[language], self.unit)
             for language in train

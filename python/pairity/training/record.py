@@ -7,8 +7,8 @@ from typing import Any
 from pairity.counts.pruning import pruning_notes
 from pairity.errors import listed
 from pairity.training.checks import lengths_of_lines, what_auto_means
-from pairity.training.comparing import reference_of
 from pairity.training.engine import Exhausted
+from pairity.training.measure import Measure
 from pairity.training.settings import Settings
 from pairity.training.texts import Texts
 from pairity.training.trace import STUCK_GAIN, STUCK_SERVICES, Trace
@@ -20,6 +20,7 @@ def record_of(settings: Settings, texts: Texts, trace: Trace, exhausted: Exhaust
     return (
         settings.describe()
         | how_drawn(texts)
+        | ({"dev_sets": dict(texts.weights)} if texts.weights else {})
         | {
             "pairity": version("pairity"),
             "languages": languages_of(texts, trace, retired, settings.policy.ratios),
@@ -45,12 +46,12 @@ def languages_of(
 ) -> dict[str, dict[str, Any]]:
     """{"eng_Latn": {"train": {...}, "dev": {...}, "served": 83, "cost": 30.2, "exhausted_at": 812}, ...}
 
-    A language with a ratio also says how long its line-equivalent is, and as whose dev lines: "line_equivalent":
-    {"bytes": 130.4, "copied_from": "eng_Latn"}.
+    A language with a ratio also says how long its line-equivalent is, and as whose dev lines or by whose it was
+    estimated: "line_equivalent": {"bytes": 130.4, "copied_from": "eng_Latn"}.
     """
     services, costs = trace.services(), trace.final_costs()
     equivalents = {
-        language: {"line_equivalent": {"bytes": measure.ratio, "copied_from": measure.copied_from}}
+        language: {"line_equivalent": line_equivalent(measure)}
         for language, measure in texts.measures.items()
         if language in (ratios or ())
     }
@@ -63,16 +64,24 @@ def languages_of(
     }
 
 
+def line_equivalent(measure: Measure) -> dict[str, Any]:
+    found: dict[str, Any] = {"bytes": measure.ratio, "copied_from": measure.copied_from}
+    if guess := measure.estimate:
+        found["estimated_from"] = {"languages": list(guess.languages), "lines": guess.lines}
+    return found
+
+
 def notes_of(settings: Settings, texts: Texts) -> list[str]:
     notes = [*texts.train.notes, *pruning_notes(texts.train.summary())]
-    if texts.dev is not None:
-        notes += texts.dev.notes
-        if texts.dev.left_out:
-            notes.append(
-                f"dev text of languages that are not trained on was not used: {listed(texts.dev.left_out)}"
-            )
-        if settings.policy.on == "train":
-            notes.append("dev text was not used: on='train' measures train text alone")
+    for dev in texts.dev_sets.values() or [texts.dev]:
+        if dev is not None:
+            notes += dev.notes
+            if dev.left_out:
+                notes.append(
+                    f"dev text of languages that are not trained on was not used: {listed(dev.left_out)}"
+                )
+    if texts.dev is not None and settings.policy.on == "train":
+        notes.append("dev text was not used: on='train' measures train text alone")
     return notes
 
 
@@ -134,8 +143,8 @@ def too_cheap(language: str, texts: Texts, trace: Trace) -> str:
     """Why a language with a ratio was never served."""
     ratio, lengths = texts.measures[language].ratio, lengths_of_lines(texts.dev or {})
     larger = "Give a larger number to serve it."
-    if lengths and ratio < lengths[reference_of(lengths)]:
-        larger = what_auto_means(language, lengths)
+    if lengths and not texts.measures[language].estimate and ratio < min(lengths.values()):
+        larger = what_auto_means(language, texts.train[language], texts.dev or {})
     return (
         f"its line-equivalent of {ratio:,.10g} bytes takes {trace.final_costs()[language]:,.2f} tokens, less than "
         f"a dev line of the languages that were. {larger}"

@@ -23,7 +23,9 @@ class LanguageOfRun:
     line_equivalent: float | None
     """Bytes that are worth a dev line ..."""
     copied_from: str | None
-    """... because a dev line of this language has as many."""
+    """... because a dev line of this language has as many ..."""
+    estimated_lines: int | None
+    """... or by so many lines of dev text (0: by its script), if it is an estimate."""
     states: tuple[str, ...]
     """("exhausted at 1,203", "starved")"""
     floor: float | None
@@ -98,6 +100,7 @@ def run_of(record: Mapping[str, Any] | None) -> Run:
 
 def language_of(name: str, text: Mapping[str, Any], states: list[str]) -> LanguageOfRun:
     equivalent, dev = as_mapping(text.get("line_equivalent")), as_mapping(text.get("dev"))
+    guess = as_mapping(equivalent.get("estimated_from"))
     exhausted_at = as_whole(text.get("exhausted_at"))
     lines, pretokens = as_number(dev.get("lines")), as_number(dev.get("pretokens"))
     return LanguageOfRun(
@@ -107,8 +110,9 @@ def language_of(name: str, text: Mapping[str, Any], states: list[str]) -> Langua
         cost=as_number(text.get("cost")),
         line_equivalent=as_number(equivalent.get("bytes")),
         copied_from=as_text(equivalent.get("copied_from")),
+        estimated_lines=as_whole(guess.get("lines")) or 0 if guess else None,
         states=(*([] if exhausted_at is None else [f"exhausted at {exhausted_at:,}"]), *states),
-        floor=pretokens / lines if lines and pretokens else None,
+        floor=pretokens / lines if lines and pretokens and "further_dev" not in text else None,
         of_bytes=as_whole(as_mapping(text.get("train")).get("of_bytes")),
     )
 

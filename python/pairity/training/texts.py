@@ -7,15 +7,17 @@ read, which takes long.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import Any, Unpack
+from typing import Any, NoReturn, Unpack
 
 from pairity.counts.counting import count
 from pairity.counts.counts import Counts
 from pairity.counts.values import LanguageCounts, Split
+from pairity.errors import PairityError, quoted
 from pairity.languages import chosen
 from pairity.progress import Progress
-from pairity.text.inputs import Resolved, TextInput
+from pairity.text.inputs import CountsInput, Resolved, TextInput
 from pairity.text.options import GivenReading, TextReading
+from pairity.text.reading import read_texts
 from pairity.text.sampling import Draw
 from pairity.text.sources import resolve
 from pairity.training.checks import (
@@ -27,8 +29,11 @@ from pairity.training.checks import (
     unlikely_ratios,
     without,
 )
+from pairity.training.comparing import Comparing
+from pairity.training.dev_sets import DevSets, of_set, together
 from pairity.training.engine import Columns, Measured, columns
 from pairity.training.measure import Measure, set_apart
+from pairity.training.policy import Policy
 from pairity.training.settings import Settings
 
 
@@ -43,6 +48,9 @@ class Texts:
     """Languages whose costs are per line-equivalent while those of others are per dev line."""
     draw: Mapping[str, Any] = field(default_factory=dict)
     """How the train text was drawn here; counts that were drawn say so themselves."""
+    dev_sets: Mapping[str, Counts] = field(default_factory=dict)
+    """All dev sets by name, where they have names; `dev` is the first."""
+    weights: Mapping[str, float] = field(default_factory=dict)
 
     def for_engine(self) -> list[tuple[Columns, Measured | None]]:
         measured = {
@@ -58,8 +66,9 @@ class Texts:
     @cached_property
     def warnings(self) -> list[str]:
         """What a user should hear before the merges are learned."""
-        ratios = {language: self.measures[language].ratio for language in self.set_apart}
-        return unlikely_ratios(ratios, self.dev or {})
+        measures = {language: self.measures[language] for language in self.set_apart}
+        stated = {language: one.ratio for language, one in measures.items() if one.estimate is None}
+        return unlikely_ratios(stated, self.train, self.dev or {})
 
     @cached_property
     def descriptions(self) -> dict[str, dict[str, Any]]:
@@ -69,7 +78,15 @@ class Texts:
             described[language]["train"] |= {"of_lines": given.of_lines, "of_bytes": given.of_bytes}
         for language, counts in (self.dev or {}).items():
             described[language]["dev"] = describe(counts)
+        for name, counts_of_set in self.further.items():
+            for language, counts in counts_of_set.items():
+                described[language].setdefault("further_dev", {})[name] = describe(counts)
         return described
+
+    @property
+    def further(self) -> dict[str, Counts]:
+        """The dev sets after the first."""
+        return dict(list(self.dev_sets.items())[1:])
 
 
 def describe(counts: LanguageCounts) -> dict[str, Any]:
@@ -127,11 +144,15 @@ def read_train_and_dev(
             **((counting or {}) if split == "train" else {}),
         )
 
+    policy = settings.policy
+    given = dev.sets if isinstance(dev, DevSets) else {} if dev is None else {"": dev}
     train_sources = resolve(train, language_column=column)
-    dev_sources = None if dev is None else resolve(dev, language_column=column)
-    train_counts = dev_counts = dev_languages = None
-    left_out: tuple[str, ...] = ()
+    dev_sources: dict[str, Resolved] = {}
+    for name, source in given.items():
+        with of_set(name):
+            dev_sources[name] = resolve(source, language_column=column)
 
+    train_counts = None
     languages = named_languages(train_sources)
     if languages is None:
         train_counts = read(train_sources, "train", choose=choose)
@@ -143,23 +164,38 @@ def read_train_and_dev(
     if choose is not None:
         languages, notes = chosen(choose, languages)
 
-    if dev_sources is not None:
+    def read_dev(
+        sources: Resolved, policy: Policy, languages: list[str]
+    ) -> tuple[Counts, dict[str, list[int]]]:
+        """Of one set; what names tell is checked before it is read."""
         # What train has and is not wanted is left out of dev, named or not; what train lacks is an error.
-        dev_sources = resolve(found_only(resolve(dev_sources, of_train)), languages)
-        dev_languages = named_languages(dev_sources)
-        left_out = dev_sources.left_out
-        if dev_languages is None:
-            dev_counts = read(dev_sources, "dev", languages)
-            dev_languages, left_out = list(dev_counts), dev_counts.left_out
-        left_out = (*left_out, *(language for language in dev_languages if language not in languages))
-        dev_languages = [language for language in dev_languages if language in languages]
-    settings.policy.check(languages, dev_languages, left_out)
+        sources = resolve(found_only(resolve(sources, of_train)), languages)
+        sources, sizes = lines_to_go_by(sources, policy, languages, reading)
+        named, left_out, counts = named_languages(sources), sources.left_out, None
+        if named is None:
+            counts = read(sources, "dev", languages)
+            named, left_out = list(counts), counts.left_out
+        left_out = (*left_out, *(language for language in named if language not in languages))
+        named = [language for language in named if language in languages]
+        policy.check(languages, named, left_out)
+        if unread := [one for one in policy.estimated() if one in named and one not in sizes]:
+            refuse_counted(unread)
+        counts = read(sources, "dev", languages) if counts is None else counts
+        check_dev(counts, policy)
+        check_lengths(counts)
+        return counts, sizes
 
-    if dev_sources is not None and dev_counts is None:
-        dev_counts = read(dev_sources, "dev", languages)
-    if dev_counts is not None:
-        check_dev(dev_counts, settings.policy)
-        check_lengths(dev_counts)
+    compared = compared_on_dev(policy, languages)
+    if not dev_sources:
+        policy.check(languages, None)
+    dev_counts: dict[str, Counts] = {}
+    sizes: dict[str, list[int]] = {}
+    for name, sources in dev_sources.items():
+        with of_set(name):
+            if not dev_counts:
+                dev_counts[name], sizes = read_dev(sources, policy, languages)
+            else:  # ratios go by the lines of the first set
+                dev_counts[name], _ = read_dev(sources, without_ratios(policy), compared or languages)
     if train_counts is None:
         train_counts = read(only(train_sources, languages), "train", languages)
     kept = {language: train_counts[language] for language in train_counts if language in languages}
@@ -169,9 +205,58 @@ def read_train_and_dev(
     check_train(train_counts)
     check_lengths(train_counts)
     check_not_learned(settings.special_tokens, train_counts, settings.min_frequency)
-    measures = settings.policy.measures(train_counts, dev_counts or {})
-    apart = set_apart(settings.policy.ratios or {}, measures)
-    return Texts(train_counts, dev_counts, measures, apart, draw.describe() if draw else {})
+    first = next(iter(dev_counts.values()), None)
+    measures = policy.measures(train_counts, first or {}, sizes)
+    apart = set_apart(policy.ratios or {}, measures)
+    texts = Texts(train_counts, first, measures, apart, draw.describe() if draw else {})
+    if not isinstance(dev, DevSets):
+        return texts
+    texts = replace(texts, dev_sets=dev_counts, weights=dev.describe())
+    return replace(texts, measures=measures_together(texts, policy, compared)) if texts.further else texts
+
+
+def measures_together(texts: Texts, policy: Policy, compared: Sequence[str]) -> dict[str, Measure]:
+    """With all dev sets in those of the languages that are compared on dev text."""
+    corpus = {language: texts.train[language] for language in compared}
+    found = {}
+    for name, dev in texts.dev_sets.items():
+        with of_set(name):
+            found[name] = without_ratios(policy).measures(corpus, dev)
+    shared = [language for language in compared if all(language in one for one in found.values())]
+    known = {language: one for language, one in texts.measures.items() if language not in compared}
+    parts = {name: {language: one[language] for language in shared} for name, one in found.items()}
+    joined = known | (together(parts, texts.weights) if shared else {})
+    return {language: joined[language] for language in texts.train if language in joined}
+
+
+def without_ratios(policy: Policy) -> Policy:
+    return replace(policy, ratios=None) if isinstance(policy, Comparing) else policy
+
+
+def compared_on_dev(policy: Policy, languages: list[str]) -> list[str]:
+    return [] if policy.on == "train" else [one for one in languages if one not in (policy.ratios or {})]
+
+
+def lines_to_go_by(
+    sources: Resolved, policy: Policy, languages: list[str], reading: Mapping[str, Any]
+) -> tuple[Resolved, dict[str, list[int]]]:
+    """Dev text read into memory, and the bytes of its lines, where a ratio is to be estimated by some of them."""
+    wanted, parts = policy.estimated(), sources.inputs
+    counted = any(isinstance(part, CountsInput) for part in parts)
+    if not wanted or counted or not any(part.language in ("", *wanted) for part in parts):
+        return sources, {}
+    texts = read_texts(sources, languages=languages, **{**reading, **LINE_BY_LINE})
+    sizes = {language: [len(line.encode()) for line in lines] for language, lines in texts.items()}
+    read = replace(resolve(texts), notes=sources.notes, left_out=sources.left_out)
+    return read, sizes if any(language in sizes for language in wanted) else {}
+
+
+def refuse_counted(languages: list[str]) -> NoReturn:
+    raise PairityError(
+        f"the ratio of {quoted(languages)} is auto and there is dev text for {quoted(languages)}, but dev counts do "
+        "not say how long each line is: give all dev text as text, or leave that of "
+        f"{quoted(languages)} out."
+    )
 
 
 def found_only(sources: Resolved) -> Resolved:

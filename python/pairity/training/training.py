@@ -67,6 +67,7 @@ def train(
 
     `train` and `dev` are SOURCEs: a folder with a file per language, "LANG=PATH", counts, a list of those, or
     {language: path | lines | {pretoken: count}}. Dev text must be parallel where languages are compared by line.
+    `dev` may also be several sets that steer together: `DevSets({"news": "news/", "chat": "chat/"})`.
     `pretokenizer` is a name or a pattern (None: gpt4o, or that of the tokenizer that is continued).
     `text_column`, `language_column`, `errors`, `on_error` and `dedup` say how text is read, as for `count`; of dev
     text, which may be parallel, no line is passed over.
@@ -190,7 +191,8 @@ def counting_checkpoint(checkpoint: Path) -> Path:
 
 def keep(path: Path, settings: Settings, texts: Texts) -> Checkpoint:
     """The checkpoint of this run: another one has other settings, other text or another tokenizer to continue from."""
-    return Checkpoint(path, fingerprint([settings.describe(), texts.descriptions, settings.budget]))
+    weights = [texts.weights] if texts.weights else []
+    return Checkpoint(path, fingerprint([settings.describe(), texts.descriptions, settings.budget, *weights]))
 
 
 def tokenizer_of(settings: Settings, steps: Steps, record: dict[str, Any], trace: Trace) -> Tokenizer:

@@ -1,0 +1,113 @@
+"""Several dev sets: texts of different kinds that steer together, each as much as its weight says.
+
+A set says what a language costs relative to the others, so what counts is its cost over the mean of the set:
+
+    cost of a language = the mean of the first set * sum over the sets of  share * cost in the set / mean of the set
+
+The mean of a set is over the languages, before the first merge, when every byte is a token. It is one number a set, so
+that it is not followed further down changes how much the sets weigh against each other, and no language. The sum is
+then one of tokens, each counted a whole number of times: the dev text of a language is ONE list of words, those of all
+sets with their counts multiplied, and nothing after this module knows of sets.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from pairity.counts.values import LanguageCounts, sum_language
+from pairity.errors import PairityError, listed, quoted
+from pairity.training.comparing import is_positive
+from pairity.training.measure import Measure
+
+SCALE = 2**48
+"""What the tokens of a language that costs the mean add up to before the first merge. A language costs at most as many
+times the mean as there are languages, so that all sums are far below 2**63, and in floats they are nearly exact."""
+
+
+@dataclass(frozen=True)
+class DevSets:
+    """Dev sets by name: `DevSets({"news": "news/", "chat": "chat/"}, weights={"chat": 0.5})`.
+
+    Each has all languages and is parallel in itself; costs are in lines of the first.
+    """
+
+    sets: Mapping[str, Any]
+    """Name -> SOURCE."""
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """Name -> how much the set counts; 1 if it is not named."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.sets, Mapping) or not self.sets or not all(self.sets):
+            raise PairityError(
+                f"the dev sets are {self.sets!r:.80}: give a SOURCE for each name, as in DevSets({{'news': 'news/'}})."
+            )
+        if unknown := [name for name in self.weights if name not in self.sets]:
+            raise PairityError(
+                f"a weight is given for {quoted(unknown)}, but the dev sets are {listed(self.sets)}: write one of "
+                "these names."
+            )
+        for name, weight in self.weights.items():
+            if not is_positive(weight):
+                raise PairityError(
+                    f"the weight of the dev set {name!r} is {weight}: it must be a positive number, such as 0.5."
+                )
+
+    def describe(self) -> dict[str, float]:
+        """For pairity.json: {"news": 1.0, "chat": 0.5}."""
+        return {name: float(self.weights.get(name, 1)) for name in self.sets}
+
+
+@contextmanager
+def of_set(name: str) -> Iterator[None]:
+    """Errors say which set they are about, if it has a name."""
+    try:
+        yield
+    except PairityError as error:
+        if not name:
+            raise
+        raise PairityError(f"dev set {name!r}: {error}") from error
+
+
+def together(
+    measures: Mapping[str, Mapping[str, Measure]], weights: Mapping[str, float]
+) -> dict[str, Measure]:
+    """Set -> language -> measure on dev text, as one measure per language; all have the same languages.
+
+    Fractions are exact, and each number is rounded once, to the nearest whole number (a half to the even one).
+    """
+    total = sum(map(Fraction, weights.values()))
+    means, scales = {}, {}
+    for name, one_set in measures.items():
+        costs = [one.text.pretoken_bytes() / Fraction(one.units) for one in one_set.values()]
+        means[name] = sum(costs) / Fraction(len(costs))
+        scales[name] = SCALE * Fraction(weights[name]) / total / means[name]
+    first = next(iter(measures))
+    units = float(SCALE / means[first])
+    return {
+        language: Measure(
+            sum_language(
+                language,
+                [
+                    multiplied(name, one_set[language].text, scales[name] / Fraction(one_set[language].units))
+                    for name, one_set in measures.items()
+                ],
+            ),
+            units,
+        )
+        for language in measures[first]
+    }
+
+
+def multiplied(name: str, text: LanguageCounts, times: Fraction) -> LanguageCounts:
+    """A text that many times over."""
+    whole = round(times)
+    if not whole:
+        raise PairityError(
+            f"the dev set {name!r} counts for nothing: its weight is too small for a text of {text.bytes:,} bytes. "
+            "Give it a larger weight, or leave it out."
+        )
+    return replace(text, counts=text.counts * np.uint64(whole))

@@ -1,0 +1,92 @@
+"""Ratios that nobody gave: how many bytes a language would take to say what a dev line says.
+
+With a few lines of dev text, translations of the first ones of the others:
+
+    these 20 lines have 2,870 bytes, and those of the others 94% of what 20 of their lines have on average
+    -> 2870 / (20 * 0.94) = 152.7
+
+Without any: a dev line has about as many characters in all languages of a script, and how many bytes a character has
+is known from the train text.
+
+    Hindi beside Marathi, and no other language in Devanagari: 126.0 characters * 2.60 bytes = 327.6
+
+docs/targets.py measures both, and what else was tried.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import median
+
+import numpy as np
+
+from pairity import _core
+from pairity.counts.values import LanguageCounts
+from pairity.errors import PairityError
+from pairity.languages import SCRIPTS
+
+ENOUGH = 10_000
+"""Pre-tokens that are looked at to know the script of a text."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Bytes of a line-equivalent, and the languages whose dev lines it is in proportion to."""
+
+    bytes: float
+    languages: tuple[str, ...]
+    lines: int | None = None
+    """The lines of dev text that it comes from, if there were any."""
+
+
+def estimate(train: LanguageCounts, dev: Mapping[str, LanguageCounts]) -> Estimate | None:
+    """By the train text of a language; None if no dev text says how many lines it has.
+
+    Here as below fractions are exact and rounded once, at the end, so every machine finds the same.
+    """
+    most = max((counts.lines or 0 for counts in dev.values()), default=0)
+    whole = {language: counts for language, counts in dev.items() if most and counts.lines == most}
+    if not whole:
+        return None
+    related = relatives(train, whole)
+    chars = median(Fraction(whole[language].chars, most) for language in related)
+    return Estimate(float(chars * Fraction(train.bytes, train.chars or 1)), tuple(related))
+
+
+def estimate_by_lines(language: str, sizes: Mapping[str, Sequence[int]]) -> Estimate:
+    """By the first lines of dev text; `sizes` are the bytes of each dev line of every language."""
+    own, lines = sum(sizes[language]), len(sizes[language])
+    most = max((len(sizes[other]) for other in sizes if other != language), default=0)
+    others = [other for other in sizes if len(sizes[other]) == most and other != language]
+    first = sum(sum(sizes[other][:lines]) for other in others)
+    if lines > most or not (own and first):
+        raise PairityError(
+            f"the ratio of {language!r} is auto, but its dev text ({lines} lines, {own} bytes) cannot be compared with "
+            f"the first lines of others ({most} lines, {first} bytes up to there): give translations of these lines "
+            f"in their order, or leave the dev text of {language!r} out."
+        )
+    every = sum(sum(sizes[other]) for other in others)
+    return Estimate(float(Fraction(own * every, first * most)), tuple(others), lines)
+
+
+def relatives(text: LanguageCounts, others: Mapping[str, LanguageCounts]) -> Sequence[str]:
+    """Those that are written as the text is: in its script, or else in one of its family of scripts, or else all."""
+    script, scripts = script_of(text), {language: script_of(counts) for language, counts in others.items()}
+    for kind in (str, family_of):
+        if found := [language for language in others if kind(scripts[language]) == kind(script)]:
+            return found
+    return list(others)
+
+
+def script_of(counts: LanguageCounts) -> str:
+    """ "Latn", by the text itself: a language may have any name. Empty where no character has a script."""
+    ends = np.cumsum(counts.counts)
+    evenly = np.arange(0, counts.total, max(1, counts.total // ENOUGH), dtype=np.uint64)
+    words = counts.pretokens.take(np.searchsorted(ends, evenly, side="right")).to_pylist()
+    found = _core.script_of(b" ".join(words).decode(errors="replace"))
+    return found[0] if found else ""
+
+
+def family_of(script: str) -> str:
+    """ "Deva" -> "Brahmic" """
+    return SCRIPTS.get(script, (script, script))[1]
