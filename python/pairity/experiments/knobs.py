@@ -1,0 +1,179 @@
+"""Knobs: settings in a row from classical to equal costs, and the search along them for what meets targets.
+
+    hybrid  classical, hybrid 0.9, 0.75, 0.5, 0.25, joint 0.5    the share of the merges that are classical
+    fair    fair 0, 4, 16, 64, 150                               beta
+
+Hybrids keep what a large language costs near classical BPE; fair compresses best for all languages together. Where
+along a knob a target begins to be met, or ceases to be, the search halves the gap a few times.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final, Literal
+
+from pairity.experiments.targets import Measured, Target, aim
+
+JOINT: Final = 0.5
+
+Step = Literal["up", "down"]
+"""Towards equal costs, or towards classical."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A policy by its short name, and as `pairity train` takes it."""
+
+    name: str
+    kind: str
+    given: Mapping[str, Any]
+    """What a run of an experiment says of it."""
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    @property
+    def options(self) -> str:
+        """--method fair --beta 16"""
+        return " ".join(
+            f"--{key.replace('_', '-')} {value}"
+            for key, value in self.given.items()
+            if (key, value) != ("method", "parity")
+        )
+
+    def run(self, **more: Any) -> dict[str, Any]:
+        return {"name": self.name, **self.given, **more}
+
+
+def fair(beta: float) -> Setting:
+    return Setting(f"fair {beta:g}", "fair", {"method": "fair", "beta": float(f"{beta:g}")})
+
+
+def hybrid(share: float) -> Setting:
+    """From 1, which is classical, to 0, which has no classical merges."""
+    if share == 1:
+        return CLASSICAL
+    if share == 0:
+        return FAIREST
+    settings = {"method": "parity", "joint": JOINT, "global_merges": float(f"{share:g}")}
+    return Setting(f"hybrid {share:g}", "hybrid", settings)
+
+
+CLASSICAL: Final = Setting("classical", "classical", {"method": "classical"})
+FAIREST: Final = Setting(f"joint {JOINT:g}", "parity", {"method": "parity", "joint": JOINT})
+PARITY: Final = Setting("parity", "parity", {"method": "parity"})
+
+
+@dataclass(frozen=True)
+class Knob:
+    """`at` makes a setting of a value; `values` are in order, the most classical first."""
+
+    at: Callable[[float], Setting]
+    values: tuple[float, ...]
+    between: Callable[[float, float], float]
+
+    @property
+    def settings(self) -> list[Setting]:
+        return [self.at(value) for value in self.values]
+
+
+def middle_share(one: float, other: float) -> float:
+    return three_digits((one + other) / 2)
+
+
+def middle_beta(one: float, other: float) -> float:
+    """In the middle by ratio: from 16 to 64 it is as far as from 64 to 256."""
+    return three_digits(math.sqrt((one + 1) * (other + 1)) - 1)
+
+
+def three_digits(value: float) -> float:
+    """As many as a person would write."""
+    return float(f"{value:.3g}")
+
+
+KNOBS: Final = (
+    Knob(hybrid, (1, 0.9, 0.75, 0.5, 0.25, 0), middle_share),
+    Knob(fair, (0, 4, 16, 64, 150), middle_beta),
+)
+LADDER: Final = (CLASSICAL, *KNOBS[0].settings[1:-1], *KNOBS[1].settings, FAIREST, PARITY)
+"""What is tried in any case, in the order in which it is shown."""
+
+
+def in_order(settings: Sequence[Setting]) -> list[Setting]:
+    """From classical to equal costs: hybrids by their share, fair by its beta."""
+
+    def place(one: Setting) -> tuple[int, float]:
+        value = one.given.get("beta", -one.given.get("global_merges", 0.0))
+        return ("classical", "hybrid", "fair", "parity").index(one.kind), value
+
+    return sorted(dict.fromkeys(settings), key=place)
+
+
+def search(
+    knob: Knob, targets: Sequence[Target], measure: Callable[[Setting], Measured], steps: int
+) -> list[Setting]:
+    """Settings between those of the knob that were measured to come nearer to the best that meets the targets."""
+    classical = measure(CLASSICAL)
+    ends = [measure(knob.at(knob.values[place])) for place in (0, -1)]
+
+    def step(value: float) -> Step | None:
+        return step_from(measure(knob.at(value)), targets, classical, ends)
+
+    ways = [step(value) for value in knob.values]
+    gaps = [
+        values
+        for values, (one, other) in zip(pairwise(knob.values), pairwise(ways), strict=True)
+        if (one, other) == ("up", "down")
+    ]
+    if not gaps:
+        return []
+    low, high = gaps[-1] if aim(targets) == "gini" else gaps[0]
+    found: list[Setting] = []
+    for _ in range(steps):
+        value = knob.between(low, high)
+        if value in (low, high):
+            break
+        found.append(knob.at(value))
+        way = step(value)
+        if way is None:
+            break
+        low, high = (value, high) if way == "up" else (low, value)
+    return found
+
+
+def step_from(
+    found: Measured, targets: Sequence[Target], classical: Measured, ends: Sequence[Measured]
+) -> Step | None:
+    """Where to go from here: to where missed targets are met, or if none is missed to where it is better.
+
+    None where some want one way and some the other: nothing here meets them all.
+    """
+
+    def rises(value: Callable[[Measured], float]) -> bool:
+        return value(ends[-1]) > value(ends[0])
+
+    wanted: set[Step] = {
+        "down" if rises(lambda one: target.value(one, classical)) else "up"  # noqa: B023
+        for target in targets
+        if not target.is_met(found, classical)
+    }
+    if not wanted:
+        if aim(targets) == "gini":
+            return "up"
+        return "up" if rises(lambda one: one.rate) else "down"
+    return wanted.pop() if len(wanted) == 1 else None
+
+
+def best(targets: Sequence[Target], tried: Mapping[str, Measured], classical: Measured) -> str | None:
+    """Of those that meet all targets the one that compresses best, or if none is about fairness the most equal."""
+    meeting = {
+        name: one for name, one in tried.items() if all(target.is_met(one, classical) for target in targets)
+    }
+    if not targets or not meeting:
+        return None
+    if aim(targets) == "gini":
+        return min(meeting, key=lambda name: (meeting[name].gini, -meeting[name].rate))
+    return max(meeting, key=lambda name: (meeting[name].rate, -meeting[name].gini))
