@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from pairity.experiments.knobs import Setting
+from pairity.experiments.knobs import CLASSICAL, Setting
 from pairity.experiments.table import values
 from pairity.experiments.targets import Measured, Target, missed
 from pairity.judging.metrics.fairness import worst_language
@@ -20,11 +20,12 @@ def points_of(
     scores: Scores,
     tried: Mapping[str, Setting],
     targets: Sequence[Target],
-    classical: Measured,
     chosen: str | None,
+    closest: str | None,
 ) -> list[Point]:
     """In the order of the scores; names that are not in `tried` are tokenizers to compare with."""
     measured = {name: Measured.of(scores, name) for name in tried}
+    classical = measured[CLASSICAL.name]
     front = on_front({name: (one.gini, -one.rate) for name, one in measured.items()})
     found = []
     for name in scores.tokenizers:
@@ -52,6 +53,7 @@ def points_of(
                 on_curve=name in front,
                 misses=tuple(missed(targets, measured[name], classical)) if setting else (),
                 chosen=name == chosen,
+                closest=name == closest,
             )
         )
     return found

@@ -18,6 +18,8 @@ from typing import Any, Final, Literal
 from pairity.experiments.targets import Measured, Target, aim
 
 JOINT: Final = 0.5
+NEAR: Final = 0.01
+"""Values that differ by less than this share are as good as one."""
 
 Step = Literal["up", "down"]
 """Towards equal costs, or towards classical."""
@@ -39,7 +41,7 @@ class Setting:
     def options(self) -> str:
         """--method fair --beta 16"""
         return " ".join(
-            f"--{key.replace('_', '-')} {value}"
+            f"--{key.replace('_', '-')} {value if isinstance(value, str) else format(value, 'g')}"
             for key, value in self.given.items()
             if (key, value) != ("method", "parity")
         )
@@ -134,7 +136,7 @@ def search(
     found: list[Setting] = []
     for _ in range(steps):
         value = knob.between(low, high)
-        if value in (low, high):
+        if math.isclose(value, low, rel_tol=NEAR) or math.isclose(value, high, rel_tol=NEAR):
             break
         found.append(knob.at(value))
         way = step(value)
@@ -167,13 +169,22 @@ def step_from(
     return wanted.pop() if len(wanted) == 1 else None
 
 
-def best(targets: Sequence[Target], tried: Mapping[str, Measured], classical: Measured) -> str | None:
-    """Of those that meet all targets the one that compresses best, or if none is about fairness the most equal."""
-    meeting = {
-        name: one for name, one in tried.items() if all(target.is_met(one, classical) for target in targets)
-    }
-    if not targets or not meeting:
-        return None
+def choose(targets: Sequence[Target], tried: Mapping[str, Measured]) -> tuple[str | None, str | None]:
+    """(the best that meets all targets, None), or (None, the one that is closest); nothing where there are none.
+
+    The best has the most lines per token if a target is about fairness, and if not the lowest Gini coefficient.
+    """
+    if not targets:
+        return None, None
+    classical = tried[CLASSICAL.name]
+
+    def excess(name: str) -> float:
+        """By the target that is missed most."""
+        return max(target.value(tried[name], classical) for target in targets)
+
+    meeting = [name for name in tried if excess(name) <= 1]
+    if not meeting:
+        return None, min(tried, key=excess)
     if aim(targets) == "gini":
-        return min(meeting, key=lambda name: (meeting[name].gini, -meeting[name].rate))
-    return max(meeting, key=lambda name: (meeting[name].rate, -meeting[name].gini))
+        return min(meeting, key=lambda name: (tried[name].gini, -tried[name].rate)), None
+    return max(meeting, key=lambda name: (tried[name].rate, -tried[name].gini)), None

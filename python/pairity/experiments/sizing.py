@@ -27,6 +27,8 @@ class Needed:
     vocab_size: int | None
     """None: not up to `too_small`, the largest that was looked at."""
     too_small: int
+    all_learned: bool = False
+    """The text has no more tokens to give than `too_small`."""
 
 
 def needed_size(
@@ -49,7 +51,7 @@ def needed_size(
 
     met, tokens = look(largest)
     if not met:
-        return Needed(setting.name, None, max(tokens, size))
+        return Needed(setting.name, None, max(tokens, size), all_learned=tokens < largest)
     low, high = size, tokens
     for _ in range(STEPS):
         middle = int(float(f"{math.sqrt(low * high):.3g}"))

@@ -13,7 +13,7 @@ All are upper limits, so that each alone can be met by something; whether all ca
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from statistics import fmean
@@ -181,11 +181,6 @@ def floor_of(target: Target, floors: Mapping[str, float]) -> tuple[float, str]:
 
 def missed(targets: Sequence[Target], found: Measured, classical: Measured) -> list[str]:
     return [target.text for target in targets if not target.is_met(found, classical)]
-
-
-def shortfall(targets: Sequence[Target], classical: Measured) -> Callable[[Measured], float]:
-    """How far a tokenizer is from the targets: by how much it misses the one that it misses most."""
-    return lambda found: max(target.value(found, classical) for target in targets) - 1
 
 
 def aim(targets: Sequence[Target]) -> str:

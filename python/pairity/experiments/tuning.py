@@ -20,7 +20,7 @@ from pairity.experiments.curve import points_of
 from pairity.experiments.data import Data, read_data
 from pairity.experiments.experiment import Experiment, is_whole
 from pairity.experiments.folder import EXPERIMENT, Folder
-from pairity.experiments.knobs import CLASSICAL, KNOBS, LADDER, Setting, best, in_order, search
+from pairity.experiments.knobs import KNOBS, LADDER, Setting, choose, in_order, search
 from pairity.experiments.making import Made
 from pairity.experiments.plan import Plan, plan
 from pairity.experiments.running import check_places, warnings_of
@@ -32,7 +32,6 @@ from pairity.experiments.targets import (
     check_floors,
     check_languages,
     read_targets,
-    shortfall,
     unknown,
 )
 from pairity.experiments.trying import Bench
@@ -42,6 +41,7 @@ from pairity.extras import load_extra
 from pairity.files.locks import locked
 from pairity.judging.scores import Scores
 from pairity.progress import Listener, Progress
+from pairity.reporting.pareto import Point
 from pairity.text.parallel import check_parallel
 
 REFERENCE: Final = "eng_Latn"
@@ -114,19 +114,17 @@ def tune(
         folder.tidy()
         tried, needed = try_all(bench, wanted, steps, vocab_size, most)
         scores, made = judge_all(bench, first, tried)
-        classical = Measured.of(scores, CLASSICAL.name)
-        chosen = best(wanted, {name: Measured.of(scores, name) for name in tried}, classical)
-        points = points_of(scores, tried, wanted, classical, chosen)
-        by_name = {point.name: point for point in points}
-        closest = None if chosen or not wanted else by_name[closest_of(scores, tried, wanted, classical)]
+        chosen, closest = choose(wanted, {name: Measured.of(scores, name) for name in tried})
+        points = points_of(scores, tried, wanted, chosen, closest)
+        by_name: dict[str | None, Point] = {point.name: point for point in points}
         tuned = Tuned(
             folder.path,
             wanted,
             points,
-            by_name[chosen] if chosen else None,
-            closest,
+            by_name.get(chosen),
+            by_name.get(closest),
             needed,
-            verdict_of(wanted, points, closest, needed, vocab_size),
+            verdict_of(wanted, points, needed, vocab_size),
             priced,
             (*first.notes, *([HALVES] if judge is None else [])),
             said_of(made, scores, chosen),
@@ -211,12 +209,9 @@ def try_all(
     for knob in KNOBS:
         tried += search(knob, targets, bench.measure, steps)
     found = {one.name: one for one in in_order(tried)}
-    measured = {name: bench.measure(one) for name, one in found.items()}
-    classical = measured[CLASSICAL.name]
-    if best(targets, measured, classical) is not None or largest == vocab_size:
+    _, closest = choose(targets, {name: bench.measure(one) for name, one in found.items()})
+    if closest is None or largest == vocab_size:
         return found, None
-    away = shortfall(targets, classical)
-    closest = min(measured, key=lambda name: away(measured[name]))
     return found, needed_size(bench.measured, found[closest], targets, vocab_size, largest)
 
 
@@ -227,13 +222,6 @@ def judge_all(bench: Bench, first: Plan, tried: dict[str, Setting]) -> tuple[Sco
     made = bench.make(rows)
     (scored,) = score_all(replace(first, rows=rows), made, bench.folder, bench.threads, bench.show)
     return scored.scores, made
-
-
-def closest_of(
-    scores: Scores, tried: dict[str, Setting], targets: Sequence[Target], classical: Measured
-) -> str:
-    away = shortfall(targets, classical)
-    return min(tried, key=lambda name: away(Measured.of(scores, name)))
 
 
 def said_of(made: Sequence[Made], scores: Scores, chosen: str | None) -> tuple[str, ...]:

@@ -15,7 +15,6 @@ BEST = {"gini": "the lowest Gini coefficient", "rate": "the most lines per token
 def verdict_of(
     targets: Sequence[Target],
     points: Sequence[Point],
-    closest: Point | None,
     needed: Needed | None,
     vocab_size: int,
 ) -> str:
@@ -30,11 +29,12 @@ def verdict_of(
             why = f"of the {meeting} settings that meet" if meeting > 1 else "it alone meets"
             best = f", it has {BEST[aim(targets)]}" if meeting > 1 else ""
             return f"{point.name} ({point.options}): {why} {asked}{best}."
-    assert closest is not None
     said = [f"No setting meets {asked} at {vocab_size:,} tokens."]
     if len(targets) > 1:
         said += [alone(target, own) for target in targets]
-    said.append(f"Closest is {closest.name}, which misses {' and '.join(closest.misses)}.")
+    for point in own:
+        if point.closest:
+            said.append(f"Closest is {point.name}, which misses {' and '.join(point.misses)}.")
     if needed is not None:
         said.append(about_sizes(needed))
     return " ".join(said)
@@ -48,5 +48,9 @@ def alone(target: Target, own: Sequence[Point]) -> str:
 
 def about_sizes(needed: Needed) -> str:
     if needed.vocab_size is None:
-        return f"With more tokens {needed.setting} does not meet it either, up to {needed.too_small:,}."
-    return f"With {needed.vocab_size:,} tokens {needed.setting} meets it; with {needed.too_small:,} it does not yet."
+        end = ", which are all that the text gives" if needed.all_learned else ""
+        return f"More tokens do not help: {needed.setting} does not meet all targets up to {needed.too_small:,}{end}."
+    return (
+        f"About {needed.vocab_size:,} tokens would do: {needed.setting} meets all targets there, and not yet at "
+        f"{needed.too_small:,}."
+    )

@@ -67,6 +67,9 @@ class Point:
     misses: tuple[str, ...] = ()
     """The targets that it misses."""
     chosen: bool = False
+    """The best of those that meet all targets."""
+    closest: bool = False
+    """What comes nearest to them, where none meets all."""
 
 
 def on_front(places: Mapping[str, tuple[float, float]]) -> set[str]:
@@ -97,7 +100,7 @@ def pareto_section(
         "write": write,
         "interval": write_interval,
         "change": lambda value: "\N{EN DASH}" if value is None else CHANGE.write(value),
-        "has_targets": any(point.misses or point.chosen for point in found),
+        "has_targets": any(point.chosen or point.closest for point in found),
     }
     above_it = rendered("pareto.html.j2", part="above", legend=legend, verdict=verdict, notes=notes)
     return Section(
@@ -115,8 +118,10 @@ def pareto_figure(found: Sequence[Point], priced: Sequence[str], limits: Mapping
     figure = Figure(
         "pareto",
         "Gini against compression" + (" and price" if priced else ""),
-        "Each point is a tokenizer. The line joins the settings that no other beats in both; the ring is what was "
-        "chosen, dashed lines are targets. Lower is fairer.",
+        "Each point is a tokenizer. The line joins the settings that no other beats in both"
+        + (f"; the ring is what {ring_of(found)}" if ring_of(found) else "")
+        + ("; dashed lines are targets" if limits else "")
+        + ".",
         order=[kind for kind in KINDS if any(point.kind == kind for point in found)],
     )
     rows, labels = [], []
@@ -138,7 +143,7 @@ def pareto_figure(found: Sequence[Point], priced: Sequence[str], limits: Mapping
                     across(point, panel),
                     point.gini,
                     point.name in front,
-                    point.chosen,
+                    point.chosen or point.closest,
                     limits.get(panel) if panel else None,
                     limits.get("gini"),
                 )
@@ -152,11 +157,22 @@ def pareto_figure(found: Sequence[Point], priced: Sequence[str], limits: Mapping
         "x",
         "gini",
         "on_front",
-        "chosen",
+        "ringed",
         "limit",
         "gini_limit",
     )
     return filled(figure, names, rows, labels)
+
+
+def ring_of(found: Sequence[Point]) -> str:
+    """What the ring means, where there is one."""
+    return (
+        "was chosen"
+        if any(point.chosen for point in found)
+        else "comes closest to the targets"
+        if any(point.closest for point in found)
+        else ""
+    )
 
 
 def across(point: Point, panel: str) -> float | None:
@@ -204,7 +220,7 @@ def draw_panel(panel: str, rows: Sequence[Row], look: Look, wide: float) -> Spec
         points(rows, {"x": x, "y": y, **look.by_colour_and_shape(rows)}, 5.5),
         marks(
             "point",
-            [row for row in rows if row["chosen"]],
+            [row for row in rows if row["ringed"]],
             {"x": x, "y": y},
             shape="circle",
             size=420,
@@ -217,7 +233,7 @@ def draw_panel(panel: str, rows: Sequence[Row], look: Look, wide: float) -> Spec
         row["px"] = (row["x"] - low_x) / (high_x - low_x) * wide
         row["py"] = (1 - row["gini"] / high_y) * HEIGHT
     # Those whose names matter most choose their places first.
-    ranked = sorted(rows, key=lambda row: (not row["chosen"], row["kind"] != OTHER, not row["on_front"]))
+    ranked = sorted(rows, key=lambda row: (not row["ringed"], row["kind"] != OTHER, not row["on_front"]))
     texts = [printable(row["setting"], 22) for row in ranked]
     placed = beside(
         [(text, row["px"], row["py"]) for text, row in zip(texts, ranked, strict=True)], (wide, HEIGHT)
@@ -227,7 +243,7 @@ def draw_panel(panel: str, rows: Sequence[Row], look: Look, wide: float) -> Spec
             align, at_x, at_y = place
             label = {**row, "px": at_x, "py": at_y, "text": text}
             name = {"x": pixels("px"), "y": pixels("py"), "text": column("text"), **look.by_colour(rows)}
-            bold = {"fontWeight": "bold"} if row["chosen"] else {}
+            bold = {"fontWeight": "bold"} if row["ringed"] else {}
             layers.append(marks("text", [label], name, align=align, baseline="alphabetic", **bold))
     return {"layer": [one for one in layers if one["data"]["values"]], "width": wide, "height": HEIGHT}
 
