@@ -7,12 +7,12 @@ import click
 
 from pairity.cli.experiments import resumable, threads_option
 from pairity.cli.options import command, output, several
-from pairity.cli.printing import CHANGE, print_notes, print_table, print_warnings, print_written
+from pairity.cli.printing import print_notes, print_table, print_warnings, print_written
 from pairity.errors import PairityError
 from pairity.experiments.tuned import PAGE, TOKENIZER, Tuned
 from pairity.experiments.tuning import LARGEST, tune
 from pairity.reporting.numbers import write
-from pairity.reporting.pareto import OTHER, Point
+from pairity.reporting.pareto import CHANGE, OTHER, Point
 
 
 @command(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import Final
 
 import pyarrow as pa
 
 from pairity.experiments.knobs import CLASSICAL, Setting
-from pairity.experiments.table import values
+from pairity.experiments.table import TYPES, values
 from pairity.experiments.targets import Measured, Target, missed
 from pairity.judging.metrics.fairness import worst_language
 from pairity.judging.scores import Scores
@@ -59,17 +59,25 @@ def points_of(
     return found
 
 
-def as_columns(point: Point, priced: Sequence[str]) -> dict[str, Any]:
-    """The fields of a point, and the cost of the languages that were asked for."""
-    plain = {
-        one.name: getattr(point, one.name)
-        for one in fields(Point)
-        if one.name not in ("costs", "changes", "misses")
-    }
-    prices = {f"cost_{code}": point.costs.get(code) for code in priced}
-    changes = {f"change_{code}": point.changes.get(code) for code in priced}
-    return {**plain, "misses": " ".join(point.misses), **prices, **changes}
+APART: Final = ("costs", "changes", "misses")
+"""Fields of a point that are no columns as they are."""
 
 
 def table_of(points: Sequence[Point], priced: Sequence[str]) -> pa.Table:
-    return pa.Table.from_pylist([as_columns(point, priced) for point in points])
+    """A column per field, and what the languages in `priced` cost."""
+    rows = [
+        {one.name: getattr(point, one.name) for one in fields(Point) if one.name not in APART}
+        | {"misses": " ".join(point.misses)}
+        | {f"cost:{code}": point.costs.get(code) for code in priced}
+        | {f"change:{code}": point.changes.get(code) for code in priced}
+        for point in points
+    ]
+    return pa.Table.from_pylist(rows, schema=schema_of(priced))
+
+
+def schema_of(priced: Sequence[str]) -> pa.Schema:
+    plain = [
+        (one.name, TYPES[str(one.type).partition(" ")[0]]) for one in fields(Point) if one.name not in APART
+    ]
+    prices = [(f"{what}:{code}", pa.float64()) for what in ("cost", "change") for code in priced]
+    return pa.schema([*plain, ("misses", pa.string()), *prices])

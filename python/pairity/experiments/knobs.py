@@ -119,16 +119,20 @@ def search(
 ) -> list[Setting]:
     """Settings between those of the knob that were measured to come nearer to the best that meets the targets."""
     classical = measure(CLASSICAL)
-    ends = [measure(knob.at(knob.values[place])) for place in (0, -1)]
+    values = knob.values
+    ends = measure(knob.at(values[0])), measure(knob.at(values[-1]))
 
-    def step(value: float) -> Step | None:
-        return step_from(measure(knob.at(value)), targets, classical, ends)
+    def step(value: float, before: float, after: float) -> Step | None:
+        around = measure(knob.at(before)), measure(knob.at(after))
+        return step_from(measure(knob.at(value)), targets, classical, ends, around)
 
-    ways = [step(value) for value in knob.values]
+    ways = [
+        step(*three) for three in zip(values, (values[0], *values), (*values[1:], values[-1]), strict=False)
+    ]
     gaps = [
-        values
-        for values, (one, other) in zip(pairwise(knob.values), pairwise(ways), strict=True)
-        if (one, other) == ("up", "down")
+        gap
+        for gap, ways_there in zip(pairwise(values), pairwise(ways), strict=True)
+        if ways_there == ("up", "down")
     ]
     if not gaps:
         return []
@@ -139,7 +143,7 @@ def search(
         if math.isclose(value, low, rel_tol=NEAR) or math.isclose(value, high, rel_tol=NEAR):
             break
         found.append(knob.at(value))
-        way = step(value)
+        way = step(value, low, high)
         if way is None:
             break
         low, high = (value, high) if way == "up" else (low, value)
@@ -147,25 +151,25 @@ def search(
 
 
 def step_from(
-    found: Measured, targets: Sequence[Target], classical: Measured, ends: Sequence[Measured]
+    found: Measured,
+    targets: Sequence[Target],
+    classical: Measured,
+    ends: tuple[Measured, Measured],
+    around: tuple[Measured, Measured],
 ) -> Step | None:
     """Where to go from here: to where missed targets are met, or if none is missed to where it is better.
 
-    None where some want one way and some the other: nothing here meets them all.
+    `ends` are those of the knob, which tell where a target is met, and `around` the neighbours on it, since
+    compression may rise and fall along a knob. None where some targets want one way and some the other: nothing here
+    meets them all.
     """
-
-    def rises(value: Callable[[Measured], float]) -> bool:
-        return value(ends[-1]) > value(ends[0])
-
     wanted: set[Step] = {
-        "down" if rises(lambda one: target.value(one, classical)) else "up"  # noqa: B023
+        "down" if target.value(ends[1], classical) > target.value(ends[0], classical) else "up"
         for target in targets
         if not target.is_met(found, classical)
     }
     if not wanted:
-        if aim(targets) == "gini":
-            return "up"
-        return "up" if rises(lambda one: one.rate) else "down"
+        return "up" if aim(targets) == "gini" or around[1].rate > around[0].rate else "down"
     return wanted.pop() if len(wanted) == 1 else None
 
 

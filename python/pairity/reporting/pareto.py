@@ -27,7 +27,7 @@ from pairity.reporting.vega import (
     points,
 )
 
-CHANGE = Form(1, percent=True, signed=True)
+CHANGE = Form(2, percent=True, signed=True)
 KINDS = ("classical", "hybrid", "fair", "parity", "other")
 HEIGHT = 300
 SIDE_BY_SIDE = 600
