@@ -8,7 +8,7 @@ from typing import Any
 
 from pairity.languages import language as facts
 from pairity.reporting.figures import Figure, filled
-from pairity.reporting.labels import beside, printable
+from pairity.reporting.labels import Box, beside, printable
 from pairity.reporting.look import PALETTE, Look
 from pairity.reporting.numbers import Form, write, write_interval
 from pairity.reporting.sections import Section, rendered
@@ -121,6 +121,11 @@ def pareto_figure(found: Sequence[Point], priced: Sequence[str], limits: Mapping
         "Each point is a tokenizer. The line joins the settings that no other beats in both"
         + (f"; the ring is what {ring_of(found)}" if ring_of(found) else "")
         + ("; dashed lines are targets" if limits else "")
+        + (
+            "; below, the same beside tokenizers that exist"
+            if any(one.kind == OTHER for one in found)
+            else ""
+        )
         + ".",
         order=[kind for kind in KINDS if any(point.kind == kind for point in found)],
     )
@@ -188,7 +193,10 @@ def label_of(point: Point, panel: str) -> str:
 
 
 def draw_pareto(figure: Figure, look: Look, width: int) -> Spec:
-    """A panel for compression and one for each price, beside each other where there is room."""
+    """A panel for compression and one for each price, beside each other where there is room.
+
+    Tokenizers to compare with may be far away, so the same panels with them come below those of the settings alone.
+    """
     own = Look(figure.order, KINDS[0])
     rows = keyed(figure, look)
     for row in rows:
@@ -198,11 +206,20 @@ def draw_pareto(figure: Figure, look: Look, width: int) -> Spec:
         panels.setdefault(row["language"], []).append(row)
     columns = min(len(panels), 2) if width >= SIDE_BY_SIDE else 1
     wide = (width - 62 - 62 * (columns - 1)) / columns
-    made = [draw_panel(panel, here, own, wide) for panel, here in panels.items()]
+    look_of = own.by_colour_and_shape(rows)  # the same in all panels, which share it
+    made = [
+        draw_panel(panel, [row for row in here if row["kind"] != OTHER], look_of, wide)
+        for panel, here in panels.items()
+    ]
+    if OTHER in figure.order:
+        made += [draw_panel(panel, here, look_of, wide, far=True) for panel, here in panels.items()]
     return made[0] if len(made) == 1 else {"concat": made, "columns": columns, "spacing": 44}
 
 
-def draw_panel(panel: str, rows: Sequence[Row], look: Look, wide: float) -> Spec:
+def draw_panel(
+    panel: str, rows: Sequence[Row], look: Mapping[str, Spec], wide: float, *, far: bool = False
+) -> Spec:
+    """`look` is the encoding of colours and shapes; `far`: there is no room for the names of all."""
     low_x, high_x = padded(known(rows, "x", "limit"), 0.12)
     high_y = max(known(rows, "gini", "gini_limit")) * 1.12 or 1.0
     title = "lines per token → better"
@@ -217,7 +234,7 @@ def draw_panel(panel: str, rows: Sequence[Row], look: Look, wide: float) -> Spec
     layers = [
         marks("line", front, {"x": x, "y": y}, strokeWidth=1.5, strokeOpacity=0.6, **soft),
         *limit_lines(rows, x, y),
-        points(rows, {"x": x, "y": y, **look.by_colour_and_shape(rows)}, 5.5),
+        points(rows, {"x": x, "y": y, **look}, 5.5),
         marks(
             "point",
             [row for row in rows if row["ringed"]],
@@ -229,20 +246,25 @@ def draw_panel(panel: str, rows: Sequence[Row], look: Look, wide: float) -> Spec
             color=PALETTE["ink"],
         ),
     ]
-    for row in rows:
-        row["px"] = (row["x"] - low_x) / (high_x - low_x) * wide
-        row["py"] = (1 - row["gini"] / high_y) * HEIGHT
     # Those whose names matter most choose their places first.
     ranked = sorted(rows, key=lambda row: (not row["ringed"], row["kind"] != OTHER, not row["on_front"]))
-    texts = [printable(row["setting"], 22) for row in ranked]
-    placed = beside(
-        [(text, row["px"], row["py"]) for text, row in zip(texts, ranked, strict=True)], (wide, HEIGHT)
-    )
-    for row, text, place in zip(ranked, texts, placed, strict=True):
-        if place is not None:
-            align, at_x, at_y = place
-            label = {**row, "px": at_x, "py": at_y, "text": text}
-            name = {"x": pixels("px"), "y": pixels("py"), "text": column("text"), **look.by_colour(rows)}
+    named = []
+    for row in ranked:
+        shown = not far or row["ringed"] or row["kind"] in (OTHER, KINDS[0])
+        across, down = (row["x"] - low_x) / (high_x - low_x) * wide, (1 - row["gini"] / high_y) * HEIGHT
+        named.append((printable(row["setting"], 22) if shown else "", across, down))
+    lines: list[Box] = []
+    if rows[0]["limit"] is not None:
+        at = (rows[0]["limit"] - low_x) / (high_x - low_x) * wide
+        lines.append((at - 1, at + 1, 0, HEIGHT))
+    if rows[0]["gini_limit"] is not None:
+        at = (1 - rows[0]["gini_limit"] / high_y) * HEIGHT
+        lines.append((0, wide, at - 1, at + 1))
+    for row, (text, _, _), place in zip(ranked, named, beside(named, (wide, HEIGHT), lines), strict=True):
+        if text and place is not None:
+            align, left, top = place
+            label = {**row, "px": left, "py": top, "text": text}
+            name = {"x": pixels("px"), "y": pixels("py"), "text": column("text"), "color": look["color"]}
             bold = {"fontWeight": "bold"} if row["ringed"] else {}
             layers.append(marks("text", [label], name, align=align, baseline="alphabetic", **bold))
     return {"layer": [one for one in layers if one["data"]["values"]], "width": wide, "height": HEIGHT}
