@@ -6,7 +6,6 @@ One run at the largest size holds all smaller ones, as its beginnings, so that l
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -14,7 +13,10 @@ from typing import Final
 from pairity.experiments.knobs import CLASSICAL, Setting
 from pairity.experiments.targets import Measured, Target
 
-STEPS: Final = 6
+LOOKS: Final = 6
+"""Sizes that are looked at first, evenly by ratio: a target may be met at some of them and missed again above."""
+LOOKS_OF_HYBRIDS: Final = 2
+STEPS: Final = 3
 NEAR: Final = 1.02
 """Sizes that differ by no more than this factor are as good as one."""
 
@@ -25,7 +27,7 @@ class Needed:
 
     setting: str
     vocab_size: int | None
-    """None: not up to `too_small`, the largest that was looked at."""
+    """None: at no size that was looked at, of which `too_small` is the largest."""
     too_small: int
     all_learned: bool = False
     """The text has no more tokens to give than `too_small`."""
@@ -44,18 +46,32 @@ def needed_size(
     """
     relative = any(target.relative for target in targets)
 
-    def look(at: int) -> tuple[bool, int]:
-        found, tokens = measured(setting, at)
+    def meets(at: int) -> bool:
+        found = measured(setting, at)[0]
         classical = measured(CLASSICAL, at)[0] if relative else found
-        return all(target.is_met(found, classical) for target in targets), tokens
+        return all(target.is_met(found, classical) for target in targets)
 
-    met, tokens = look(largest)
-    if not met:
-        return Needed(setting.name, None, max(tokens, size), all_learned=tokens < largest)
-    low, high = size, tokens
+    if relative:
+        measured(CLASSICAL, largest)  # the largest first: all others are cut from it
+    end = min(largest, measured(setting, largest)[1])
+    looks = LOOKS_OF_HYBRIDS if setting.kind == "hybrid" else LOOKS
+    low, high = size, None
+    for look in range(1, looks + 1):
+        at = largest if end == largest and look == looks else between(size, end, look / looks)
+        if at > low and meets(at):
+            high = at
+            break
+        low = max(low, at)
+    if high is None:
+        return Needed(setting.name, None, low, all_learned=end < largest)
     for _ in range(STEPS):
-        middle = int(float(f"{math.sqrt(low * high):.3g}"))
+        middle = between(low, high, 0.5)
         if high <= low * NEAR or not low < middle < high:
             break
-        low, high = (low, middle) if look(middle)[0] else (middle, high)
+        low, high = (low, middle) if meets(middle) else (middle, high)
     return Needed(setting.name, high, low)
+
+
+def between(low: int, high: int, share: float) -> int:
+    """By ratio, with three digits: halfway between 8,000 and 32,000 is 16,000."""
+    return high if share == 1 else int(float(f"{low * (high / low) ** share:.3g}"))

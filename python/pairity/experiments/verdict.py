@@ -49,7 +49,10 @@ def alone(target: Target, own: Sequence[Point]) -> str:
 def about_sizes(needed: Needed) -> str:
     if needed.vocab_size is None:
         end = ", which are all that the text gives" if needed.all_learned else ""
-        return f"More tokens do not help: {needed.setting} does not meet all targets up to {needed.too_small:,}{end}."
+        return (
+            f"No larger vocabulary that was looked at helps: {needed.setting} misses a target up to "
+            f"{needed.too_small:,} tokens{end}."
+        )
     return (
         f"About {needed.vocab_size:,} tokens would do: {needed.setting} meets all targets there, and not yet at "
         f"{needed.too_small:,}."
