@@ -100,7 +100,7 @@ def tune_command(
     against the price of a language. Of those that meet all targets, the one with the most lines per token is chosen
     if a target is about fairness (gini, worst), and if not the one with the lowest Gini. If none does, you hear which
     is closest and which vocabulary size would do, and the exit code is 1. Other targets in the same folder reuse what
-    was trained.
+    was trained. What a SOURCE may be: pairity --help; a TOKENIZER: pairity eval --help.
     """
     with resumable(output):
         tuned = tune(
