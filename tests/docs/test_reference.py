@@ -22,7 +22,11 @@ import python_api
 from examples import ROOT
 from pairity.cli.options import Command
 from pairity.cli.program import all_commands, main
+from pairity.experiments.curve import schema_of
+from pairity.experiments.sizing import Needed
 from pairity.experiments.table import table_of
+from pairity.experiments.targets import read_targets
+from pairity.experiments.tuned import Tuned
 from pairity.lm.documents import Choice, pack
 from pairity.lm.measuring import TABLE
 from pairity.text.sampling import Draw
@@ -130,7 +134,9 @@ def types_of(value: Any) -> set[str]:
 
 def columns(schema: Any) -> dict[str, str]:
     """Name -> type, with LANG for the languages in names."""
-    return {re.sub("^(cost|own_cost|in):.*", r"\1:LANG", field.name): str(field.type) for field in schema}
+    return {
+        re.sub("^(cost|own_cost|in|change):.*", r"\1:LANG", field.name): str(field.type) for field in schema
+    }
 
 
 TEXT = {
@@ -176,6 +182,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     counts.save(folder / "counts.parquet")
     pq.write_table(first.table(counts), folder / "tokens.parquet")
     pq.write_table(table_of([]), folder / "table.parquet")
+    pq.write_table(schema_of(["eng_Latn"]).empty_table(), folder / "curve.parquet")
     pq.write_table(TABLE.empty_table(), folder / "bits.parquet")
     half = Choice(held_out=0.3, draw=Draw(sample=0.99))
     lines = {
@@ -230,6 +237,7 @@ def test_files_of_the_folder(written: Path) -> None:
         ("`differences.parquet`", "scores/differences.parquet"),
         ("`groups.parquet`", "scores/groups.parquet"),
         ("`table.parquet`", "table.parquet"),
+        ("`curve.csv`, from", "curve.parquet"),
         ("## Model scores", "bits.parquet"),
     ],
 )
@@ -242,6 +250,15 @@ def test_columns_of_tables(written: Path, line: str, file: str) -> None:
 
 def test_fields_of_pack_json(written: Path) -> None:
     compare_json(table_after("## Packs"), json.loads((written / "packs" / "first" / "pack.json").read_text()))
+
+
+def test_fields_of_curve_json() -> None:
+    targets = read_targets(["gini<=0.1"])
+    contents = [
+        Tuned(Path(), targets, [], None, None, needed, "a verdict", (), (), ()).described(1000)
+        for needed in (None, Needed("fair 4", 2000, 1900))
+    ]
+    compare_json(table_after("`curve.json`:"), *contents)
 
 
 def test_metadata_of_counts(written: Path) -> None:

@@ -36,6 +36,7 @@ COMMANDS = {
         "experiments",
         "Try several values of some settings, and draw fairness and compression against them.",
     ),
+    "tune": ("tuning", "Find the setting that meets targets of fairness and price, and train it."),
     "pack": ("lm", "Pack the same text for several tokenizers, to train language models on."),
     "lm": ("lm", "Train small language models on packs, and measure what a tokenizer means to them."),
     "tax": ("judging", "Show what the same content costs in each language."),

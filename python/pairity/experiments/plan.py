@@ -116,8 +116,8 @@ class Plan:
         return {code: lines for code, lines in self.data.judged[text].items() if code in codes}
 
 
-def plan(experiment: Experiment, show: Progress | None = None) -> Plan:
-    """Look at everything; nothing is counted or written yet."""
+def plan(experiment: Experiment, show: Progress | None = None, data: Data | None = None) -> Plan:
+    """Look at everything; nothing is counted or written yet. `data` is its text, where that was read before."""
     wanted = combinations(experiment)
     check_evaluation(experiment, wanted)
     for one in wanted:  # all that needs no text, which may be long
@@ -125,7 +125,7 @@ def plan(experiment: Experiment, show: Progress | None = None) -> Plan:
             with placed(experiment, one):
                 listing_of(experiment, one.settings.get("languages", ALL))
                 settings_of(one, ())
-    data = read_data(experiment, show or Progress(False))
+    data = data or read_data(experiment, show or Progress(False))
     notes: list[str] = list(data.train.notes)
     sets: dict[str, tuple[str, ...]] = {}
     rows = []

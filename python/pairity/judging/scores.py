@@ -181,8 +181,10 @@ class Scores:
     def at_largest_size(self) -> Scores:
         """Each tokenizer under its own name, at the largest of its sizes; these scores where there is one size."""
         shown = {names[-1]: name for name, names in self.curves().items()}
-        if not shown:
-            return self
+        return self.only(shown) if shown else self
+
+    def only(self, shown: Mapping[str, str]) -> Scores:
+        """The scores of some tokenizers: {name here: name there}."""
         leaks = {shown[name]: leaked for name, leaked in self.leaks.items() if name in shown}
         told = {
             what: {shown[name]: one for name, one in self.meta.get(what, {}).items() if name in shown}

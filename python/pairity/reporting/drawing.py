@@ -17,6 +17,7 @@ from pairity.reporting.glance import draw_glance
 from pairity.reporting.labels import beside, log_ticks, printable, ratio_ticks, sideways
 from pairity.reporting.look import PALETTE, Look
 from pairity.reporting.models import draw_models
+from pairity.reporting.pareto import draw_pareto
 from pairity.reporting.race_drawing import race_costs, race_fairness, race_served
 from pairity.reporting.sizes import draw_sizes
 from pairity.reporting.vega import (
@@ -258,4 +259,5 @@ DRAW: dict[str, Callable[[Figure, Look, int], Spec]] = {
     "axis": draw_axis,
     "glance": draw_glance,
     "models": draw_models,
+    "pareto": draw_pareto,
 }

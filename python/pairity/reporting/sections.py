@@ -19,6 +19,8 @@ class Section:
     html: str = ""
     figures: tuple[Figure, ...] = ()
     below: str = ""
+    first: bool = False
+    """It is what the page is about, and stands on top."""
 
 
 def rendered(template: str, **values: Any) -> str:

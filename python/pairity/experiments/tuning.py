@@ -1,0 +1,240 @@
+"""Tune: from classical BPE to equal costs, the setting that keeps to the targets.
+
+    tuned = tune("train/", "dev/", "tuned/", vocab_size=32_000, targets=["eng_Latn<=+5%"])
+
+The settings of two knobs are tried and judged on text that steered none of them. Where a target begins to be met, the
+gap is halved a few times. The best setting that meets all is trained into tuned/tokenizer; if none does, a larger
+vocabulary is looked for that would.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from pairity.errors import PairityError
+from pairity.experiments.curve import points_of
+from pairity.experiments.data import Data, read_data
+from pairity.experiments.experiment import Experiment, is_whole
+from pairity.experiments.folder import EXPERIMENT, Folder
+from pairity.experiments.knobs import KNOBS, LADDER, Setting, choose, in_order, search
+from pairity.experiments.making import Made
+from pairity.experiments.plan import Plan, plan
+from pairity.experiments.running import check_places, warnings_of
+from pairity.experiments.scoring import score_all
+from pairity.experiments.sizing import Needed, needed_size
+from pairity.experiments.targets import (
+    Measured,
+    Target,
+    check_floors,
+    check_languages,
+    read_targets,
+    unknown,
+)
+from pairity.experiments.trying import Bench
+from pairity.experiments.tuned import Tuned, write_all
+from pairity.experiments.verdict import verdict_of
+from pairity.extras import load_extra
+from pairity.files.locks import locked
+from pairity.judging.scores import Scores
+from pairity.progress import Listener, Progress
+from pairity.reporting.pareto import Point
+from pairity.text.parallel import check_parallel
+
+REFERENCE: Final = "eng_Latn"
+"""The language whose price is shown where none is asked for."""
+LARGEST: Final = 4
+"""How many times the vocabulary size is looked at where the targets are out of reach."""
+HALVES: Final = (
+    "no --judge: the odd lines of dev steered all that was tried, and its even lines judged it; tokenizer/ is trained "
+    "with all of dev"
+)
+
+
+def tune(
+    train: str | Sequence[str],
+    dev: str | Sequence[str],
+    out: str | os.PathLike[str],
+    *,
+    vocab_size: int,
+    targets: Sequence[str] = (),
+    judge: str | Sequence[str] | None = None,
+    compare: Sequence[str] = (),
+    price: str | None = None,
+    pretokenizer: str | None = None,
+    text_column: str = "text",
+    steps: int = 4,
+    largest: int | None = None,
+    resamples: int = 1000,
+    threads: int | None = None,
+    progress: bool | Listener | None = None,
+) -> Tuned:
+    """Try settings from classical BPE to equal costs, and train the best one that meets all targets.
+
+    train, dev    SOURCEs: text or counts to learn from, and the parallel text that steers
+    out           a folder for everything; what is finished there, by this or another tuning, is not done again
+    targets       upper limits such as "eng_Latn<=+5%" (against classical BPE of the same size), "eng_Latn<=45" and
+                  "worst<=45" (tokens per line), "mean<=40", "every<=+10%", "gini<=0.01"
+    judge         parallel text that all numbers are from. Without it, the odd lines of dev steer and the even lines
+                  judge what is tried, and what is chosen is trained once more with all of dev
+    compare       tokenizers that exist, as `evaluate` takes them: shown beside the curve
+    price         a language whose price is shown; those of the targets are in any case
+    steps         how often the gap is halved in which the targets begin to be met
+    largest       if no setting meets the targets, the largest vocabulary that is looked at; 4 times the size if None
+    resamples     bootstrap resamples for the 95% intervals; 0 for none
+
+    Among settings that meet all targets, the best is the one with the most lines per token if a target is about
+    fairness (gini, worst), and the one with the lowest Gini coefficient if not.
+    """
+    wanted = read_targets(targets)
+    if not is_whole(steps) or steps < 0:
+        raise PairityError(f"steps is {steps!r}: give a whole number, 0 or more.")
+    experiment = experiment_of(
+        train, dev, judge, compare, vocab_size, pretokenizer, text_column=text_column, resamples=resamples
+    )
+    most = LARGEST * vocab_size if largest is None else largest
+    if not is_whole(most) or most < vocab_size:
+        raise PairityError(f"largest is {largest!r}: give a vocabulary size, {vocab_size} or more.")
+    for module in ("jinja2", "markupsafe", "vl_convert"):
+        load_extra(module, "the page of a tuning")
+    folder = Folder(Path(out))
+    check_folder(folder)
+    with locked(folder.path), Progress(progress) as show:
+        check_folder(folder)
+        whole = read_data(experiment, show)
+        data = whole if judge is not None else halves(whole)
+        bench = Bench(experiment, data, folder, threads, show)
+        first = plan(experiment, data=data)
+        check_places(first)
+        priced = check_prices(bench, wanted, price)
+        folder.claim()
+        folder.tidy()
+        tried, needed = try_all(bench, wanted, steps, vocab_size, most)
+        scores, made = judge_all(bench, first, tried)
+        chosen, closest = choose(wanted, {name: Measured.of(scores, name) for name in tried})
+        points = points_of(scores, tried, wanted, chosen, closest)
+        by_name: dict[str | None, Point] = {point.name: point for point in points}
+        tuned = Tuned(
+            folder.path,
+            wanted,
+            points,
+            by_name.get(chosen),
+            by_name.get(closest),
+            needed,
+            verdict_of(wanted, points, needed, vocab_size),
+            priced,
+            (*first.notes, *([HALVES] if judge is None else [])),
+            said_of(made, scores, chosen),
+        )
+        show.stage("writing the page", unit="pages")
+        write_all(tuned, scores, vocab_size, None if chosen is None else shipped(bench, whole, tried[chosen]))
+    return tuned
+
+
+def experiment_of(
+    train: str | Sequence[str],
+    dev: str | Sequence[str],
+    judge: str | Sequence[str] | None,
+    compare: Sequence[str],
+    vocab_size: int,
+    pretokenizer: str | None,
+    *,
+    text_column: str,
+    resamples: int,
+) -> Experiment:
+    grid: dict[str, Any] = {"vocab_size": vocab_size}
+    if pretokenizer is not None:
+        grid["pretokenizer"] = pretokenizer
+    others = [compare] if isinstance(compare, str) else list(compare)
+    return Experiment(
+        title="Tuning",
+        train=train,
+        dev=dev,
+        judge={"dev": dev} if judge is None else {"judge": judge},
+        grid=grid,
+        runs=[*(setting.run() for setting in LADDER), *({"tokenizer": spec} for spec in others)],
+        evaluation={"resamples": resamples},
+        text_column=text_column,
+        where="tune",
+        from_options=True,
+    )
+
+
+def check_folder(folder: Folder) -> None:
+    if (folder.path / EXPERIMENT).exists():
+        raise PairityError(f"{folder.path} has the results of an experiment: choose another folder.")
+    folder.check("")
+
+
+def halves(data: Data) -> Data:
+    """The odd lines of dev to steer, and the even ones to judge."""
+    dev = data.dev or {}
+    lines = {code: len(texts) for code, texts in dev.items()}
+    check_parallel(lines, what="dev text", fix="Align the files line by line.")
+    if min(lines.values()) < 2:
+        raise PairityError("tune: dev has one line, which cannot both steer and judge: give --judge.")
+    return replace(
+        data,
+        dev={code: texts[::2] for code, texts in dev.items()},
+        judged={"dev": {code: texts[1::2] for code, texts in dev.items()}},
+    )
+
+
+def check_prices(bench: Bench, targets: Sequence[Target], price: str | None) -> tuple[str, ...]:
+    """The languages whose prices are shown; all that targets can be known to ask in vain is an error."""
+    codes = list(bench.lines)
+    if len(codes) < 2:
+        raise PairityError(
+            f"tune: train, dev and the text to judge on have one language in common ({codes[0]}): give two or more."
+        )
+    check_languages(targets, codes)
+    if price is not None and price not in codes:
+        raise PairityError(f"price {unknown(price, codes)}")
+    check_floors(targets, bench.floors())
+    named = [*([price] if price else []), *(target.what for target in targets if target.what in codes)]
+    return tuple(dict.fromkeys(named)) or tuple(code for code in codes if code == REFERENCE)
+
+
+def try_all(
+    bench: Bench, targets: Sequence[Target], steps: int, vocab_size: int, largest: int
+) -> tuple[dict[str, Setting], Needed | None]:
+    """What is tried, in order; and if nothing meets the targets, the size that would."""
+    bench.make_settings(LADDER)
+    tried = list(LADDER)
+    if not targets:
+        return {one.name: one for one in tried}, None
+    for knob in KNOBS:
+        tried += search(knob, targets, bench.measure, steps)
+    found = {one.name: one for one in in_order(tried)}
+    _, closest = choose(targets, {name: bench.measure(one) for name, one in found.items()})
+    if closest is None or largest == vocab_size:
+        return found, None
+    return found, needed_size(bench.measured, found[closest], targets, vocab_size, largest)
+
+
+def judge_all(bench: Bench, first: Plan, tried: dict[str, Setting]) -> tuple[Scores, list[Made]]:
+    """All that was tried and all to compare with, side by side, with intervals."""
+    others = [row for row in first.rows if row.corpus is None]
+    rows = (*bench.planned(list(tried.values())).rows, *others)
+    made = bench.make(rows)
+    (scored,) = score_all(replace(first, rows=rows), made, bench.folder, bench.threads, bench.show)
+    return scored.scores, made
+
+
+def said_of(made: Sequence[Made], scores: Scores, chosen: str | None) -> tuple[str, ...]:
+    """What a user should hear of the scores and of what was chosen; the rest was only tried."""
+    own = [one for one in made if one.row.name == chosen]
+    return (*warnings_of(own, []), *scores.warnings)
+
+
+def shipped(bench: Bench, whole: Data, setting: Setting) -> Made:
+    """What was chosen, steered by all of dev: the very tokenizer that was judged, where none of dev judged it."""
+    (row,) = bench.planned([setting]).rows
+    if whole is not bench.data and row.dev is not None and whole.dev is not None:
+        dev = {code: whole.dev[code] for code in row.dev}
+        row = replace(row, name=f"{row.name}, all of dev", dev=dev)
+    (made,) = bench.make([row])
+    return made

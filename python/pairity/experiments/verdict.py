@@ -1,0 +1,59 @@
+"""The verdict of a tuning: what was chosen and why, or what would be needed, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pairity.errors import listed
+from pairity.experiments.sizing import Needed
+from pairity.experiments.targets import Target, aim
+from pairity.reporting.pareto import OTHER, Point
+
+BEST = {"gini": "the lowest Gini coefficient", "rate": "the most lines per token"}
+
+
+def verdict_of(
+    targets: Sequence[Target],
+    points: Sequence[Point],
+    needed: Needed | None,
+    vocab_size: int,
+) -> str:
+    """Empty where there are no targets."""
+    if not targets:
+        return ""
+    asked = " and ".join(target.text for target in targets)
+    own = [point for point in points if point.kind != OTHER]
+    for point in own:
+        if point.chosen:
+            meeting = sum(not one.misses for one in own)
+            why = f"of the {meeting} settings that meet" if meeting > 1 else "it alone meets"
+            best = f", it has {BEST[aim(targets)]}" if meeting > 1 else ""
+            return f"{point.name} ({point.options}): {why} {asked}{best}."
+    said = [f"No setting meets {asked} at {vocab_size:,} tokens."]
+    if len(targets) > 1:
+        said += [alone(target, own) for target in targets]
+    for point in own:
+        if point.closest:
+            said.append(f"Closest is {point.name}, which misses {' and '.join(point.misses)}.")
+    if needed is not None:
+        said.append(about_sizes(needed))
+    return " ".join(said)
+
+
+def alone(target: Target, own: Sequence[Point]) -> str:
+    """Who meets one of several targets."""
+    meeting = [point.name for point in own if target.text not in point.misses]
+    return f"{target.text} alone is met by {listed(meeting, 4) if meeting else 'none'}."
+
+
+def about_sizes(needed: Needed) -> str:
+    if needed.vocab_size is None:
+        end = ", which are all that the text gives" if needed.all_learned else ""
+        return (
+            f"No larger vocabulary that was looked at helps: {needed.setting} misses a target up to "
+            f"{needed.too_small:,} tokens{end}."
+        )
+    return (
+        f"About {needed.vocab_size:,} tokens would do: {needed.setting} meets all targets there, and not yet at "
+        f"{needed.too_small:,}."
+    )
