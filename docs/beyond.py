@@ -186,7 +186,8 @@ def table(rows: list[Row], size: int, text: str) -> dict[str, Any]:
         + ("FLORES-200 devtest" if text == "devtest" else "software strings")
         + f". Means over three samples of {SAMPLE:.0%} of the train text; intervals span those of all samples. "
         "`languages worse off`: whose cost lies above that of parity with its whole 95% interval, in the sample "
-        "with most of them. `most of any language`: the largest rise of a language's cost in any sample, below zero if all fell.",
+        "with most of them. `most of any language`: the largest rise of a language's cost in any sample, below zero if "
+        "all fell.",
     }
 
 
