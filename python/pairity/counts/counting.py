@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Unpack
 
+import numpy as np
 import pyarrow as pa
 
 from pairity import _core
@@ -274,6 +275,14 @@ def new_counter(cut: Pretokenization, errors: str, count_words: bool) -> _core.C
         replace_invalid=errors == "replace",
         count_words=count_words,
     )
+
+
+def cut_again(counts: LanguageCounts, cut: Pretokenization) -> LanguageCounts:
+    """The same text, each of its pre-tokens cut into smaller ones: {b"to be": 2} -> {b" be": 2, b"to": 2}."""
+    counter = _core.Counter(cut.pattern)
+    counter.add_texts(*counts.buffers(), pa.py_buffer(counts.counts.astype(np.int64)))
+    made = from_core(counter, words_counted=False)
+    return replace(counts, pretokens=made.pretokens, counts=made.counts)
 
 
 def count_lines(lines: Iterable[str], cut: Pretokenization) -> LanguageCounts:

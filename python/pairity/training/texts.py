@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Unpack
 
-from pairity.counts.counting import count
+from pairity.counts.counting import count, cut_again
 from pairity.counts.counts import Counts
 from pairity.counts.values import LanguageCounts, Split
 from pairity.languages import chosen
@@ -29,6 +29,7 @@ from pairity.training.checks import (
 )
 from pairity.training.engine import Columns, Measured, columns
 from pairity.training.measure import Measure, set_apart
+from pairity.training.policy import Policy
 from pairity.training.settings import Settings
 
 
@@ -51,6 +52,12 @@ class Texts:
         }
         return [(columns(counts), measured.get(language)) for language, counts in self.train.items()]
 
+    def in_words(self, policy: Policy) -> "Texts":
+        """The same text cut into words, where this is cut into phrases."""
+        train, dev = (counts and in_words(counts) for counts in (self.train, self.dev))
+        assert train is not None
+        return replace(self, train=train, dev=dev, measures=policy.measures(train, dev or {}))
+
     def name(self, served: int | None) -> str:
         """Of a language that the engine knows by its number."""
         return "all languages" if served is None else list(self.train)[served]
@@ -70,6 +77,14 @@ class Texts:
         for language, counts in (self.dev or {}).items():
             described[language]["dev"] = describe(counts)
         return described
+
+
+def in_words(phrases: Counts) -> Counts:
+    """Every word of a phrase occurs as often as the phrase; its edges are the same wherever it stands."""
+    cut = phrases.pretokenization.words
+    assert cut is not None
+    languages = {language: cut_again(counts, cut) for language, counts in phrases.items()}
+    return Counts(languages, cut, phrases.split)
 
 
 def describe(counts: LanguageCounts) -> dict[str, Any]:
