@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Unpack
 
-import numpy as np
 import pyarrow as pa
 
 from pairity import _core
@@ -79,7 +78,8 @@ def count(
     there are counted. `draw` says how much of each is: `Draw(balance="temperature", temperature=3.3, budget="10GB")`.
     `memory` ("4GB") is what counting may take beside the program itself: what is more goes to disk as sorted runs,
     and the result is the same. `min_count` leaves rarer pre-tokens out at the very end; `pruned` of a language says
-    how many. `checkpoint` names a folder that keeps what is counted, once a minute at most; with `resume` a killed
+    how many. (Where text is cut into phrases, rare ones are counted as their halves, in the end as
+    words, before anything is left out.) `checkpoint` names a folder that keeps what is counted, once a minute at most; with `resume` a killed
     run goes on from it, and counts no file again that it had finished. It stays when the run is done: remove it once
     the counts are saved.
     `shard=(3, 16)` counts the third of 16 parts, for `merge` to put together: every part has some of the files.
@@ -161,7 +161,7 @@ def count(
         sizes = ({name: rows.size for name, rows in part.items()} for part in (given.rows, counted))
         selection = drawn_together(zip(sizes, (given.drawn, None), strict=True))
     kept = {
-        language: without_rare(language, made[language], min_count)
+        language: without_rare(language, made[language], min_count, cut)
         for language in order
         if language not in unwanted
     }
@@ -275,14 +275,6 @@ def new_counter(cut: Pretokenization, errors: str, count_words: bool) -> _core.C
         replace_invalid=errors == "replace",
         count_words=count_words,
     )
-
-
-def cut_again(counts: LanguageCounts, cut: Pretokenization) -> LanguageCounts:
-    """The same text, each of its pre-tokens cut into smaller ones: {b"to be": 2} -> {b" be": 2, b"to": 2}."""
-    counter = _core.Counter(cut.pattern)
-    counter.add_texts(*counts.buffers(), pa.py_buffer(counts.counts.astype(np.int64)))
-    made = from_core(counter, words_counted=False)
-    return replace(counts, pretokens=made.pretokens, counts=made.counts)
 
 
 def count_lines(lines: Iterable[str], cut: Pretokenization) -> LanguageCounts:

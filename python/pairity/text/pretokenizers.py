@@ -85,6 +85,15 @@ class Pretokenization:
         found = None if self.pattern is None else _core.words_of_phrases(self.pattern)
         return found and replace(self, pattern=found[0])
 
+    @property
+    def halves(self) -> Pretokenization | None:
+        """Phrases of half as many words, and in the end words; None where text is not cut into phrases."""
+        found = None if self.pattern is None else _core.words_of_phrases(self.pattern)
+        if found is None:
+            return None
+        words, most = found
+        return replace(self, pattern=_core.pattern_of_phrases(words, most // 2) or words)
+
     def in_phrases(self) -> Pretokenization:
         """With words left together; what leaves them together already stays as it is."""
         phrases = self.pattern and _core.pattern_of_phrases(self.pattern, WORDS)

@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Unpack
 
-from pairity.counts.counting import count, cut_again
+from pairity.counts.counting import count
 from pairity.counts.counts import Counts
-from pairity.counts.values import LanguageCounts, Split
+from pairity.counts.values import LanguageCounts, Split, cut_again
 from pairity.languages import chosen
 from pairity.progress import Progress
 from pairity.text.inputs import Resolved, TextInput
@@ -83,7 +83,7 @@ def in_words(phrases: Counts) -> Counts:
     """Every word of a phrase occurs as often as the phrase; its edges are the same wherever it stands."""
     cut = phrases.pretokenization.words
     assert cut is not None
-    languages = {language: cut_again(counts, cut) for language, counts in phrases.items()}
+    languages = {language: cut_again(counts, cut.pattern) for language, counts in phrases.items()}
     return Counts(languages, cut, phrases.split)
 
 

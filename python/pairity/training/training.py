@@ -25,6 +25,7 @@ from pairity.training.extension import extension_report
 from pairity.training.policy import Parity, Policy
 from pairity.training.record import record_of
 from pairity.training.settings import Settings, make_settings
+from pairity.training.superwords import superwords_of
 from pairity.training.texts import Texts, read_train_and_dev
 from pairity.training.trace import Trace, trace_of
 
@@ -153,6 +154,12 @@ def train(
     for warning in record["warnings"][len(texts.warnings) :]:
         warnings.warn(warning, PairityWarning, stacklevel=2)
     made = tokenizer_of(settings, learned.steps, record, trace)
+    if settings.superwords is not None:
+        found = superwords_of(settings, texts, trace, made.model)
+        record |= {"stages": found["stages"]}
+        for language, audit in found["languages"].items():
+            record["languages"][language]["superwords"] = audit
+        made = Tokenizer.from_model(replace(made.model, record=record))
     if settings.start:
         record |= {"extension": extension_report(settings.start, made, texts.measures, pad_to, threads)}
         made = Tokenizer.from_model(replace(made.model, record=record))
