@@ -130,7 +130,7 @@ def texts_of_lines(lines: bytes) -> tuple[bytes, bytes]:
     """Whole lines as texts without their ends: the bytes and the int64 offsets."""
 
 def pattern_of_phrases(words: str, most: int) -> str | None:
-    """A pattern that leaves up to so many words in one piece, which this known pattern cuts; None if it has no words."""
+    """A pattern that leaves up to so many words of this known pattern in one piece; None if that has no words."""
 
 def words_of_phrases(pattern: str) -> tuple[str, int] | None:
     """The other way round: the pattern of the words, and how many a phrase has at most."""

@@ -86,8 +86,8 @@ def train(
 
     With a `table` every pre-token starts as that table cuts it, and tokens that it has are not learned.
     `known` merges of an earlier run come first and count as learned; they served nobody.
-    Two stages: the first stops when `until` of the merges (or tokens) are there; the second comes `after` it, has the same
-    settings and other pre-tokens, in which all merges of the first are made again (`in_two_stages`).
+    Two stages (`in_two_stages`): the first stops when `until` of the merges (or tokens) are there; the second comes
+    `after` it, has the same settings and other pre-tokens, in which all merges of the first are made again.
     """
     dev, dev_units = dev or {}, dev_units or {}
     ratios = method.ratios or {}

@@ -7,13 +7,13 @@ import pytest
 import regex
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from test_engine import cases, columns
 
 import pairity
 from pairity import Classical, Fair, PairityError, Parity, Tokenizer, _core, count, reference, sample, train
 from pairity.bpe.merges import BYTE_TOKENS
 from pairity.text.pretokenizers import WITH_WORDS, Pretokenization, pattern_of
 from pairity.training.engine import learn
-from test_engine import cases, columns
 
 TEXT = {
     language: lines * 2  # so that every pair of tokens occurs twice
@@ -38,7 +38,9 @@ def test_tokens_reach_across_spaces_from_the_share_on():
     assert tok.pretokenizer == "gpt4o:words4"
     assert "en Sie" in superwords(tok)
     first = train(TEXT, **SETTINGS, num_merges=420)
-    assert np.array_equal(tok.model.merges[:420], first.model.merges), "the first stage is an ordinary training"
+    assert np.array_equal(tok.model.merges[:420], first.model.merges), (
+        "the first stage is an ordinary training"
+    )
     assert not superwords(first)
 
 
@@ -87,8 +89,8 @@ def two_stages(draw):
     case |= {"phrases": {}, "dev_phrases": {}}
     for whole, parts in (("train", "phrases"), ("dev", "dev_phrases")):
         for language, words in case[whole].items():
-            words = [word.replace(b" ", b"_") for word in words]
-            some = st.lists(st.sampled_from(words), min_size=1, max_size=3).map(b" ".join)
+            plain = [word.replace(b" ", b"_") for word in words]
+            some = st.lists(st.sampled_from(plain), min_size=1, max_size=3).map(b" ".join)
             case[parts][language] = draw(st.dictionaries(some, st.integers(1, 9), min_size=1, max_size=4))
             case[whole][language] = in_words(case[parts][language])
     case["words"] = case.pop("train")
@@ -149,12 +151,15 @@ def test_the_engine_has_the_two_stages_of_the_reference(case):
     assert [(names[one], step) for one, step in got.exhausted] == expected.exhausted
 
 
-@pytest.mark.parametrize("method", [Parity(joint=0.5, window=5), Fair(), Classical(), Parity(global_merges=0.8)])
+@pytest.mark.parametrize(
+    "method", [Parity(joint=0.5, window=5), Fair(), Classical(), Parity(global_merges=0.8)]
+)
 def test_training_is_what_the_reference_says(method):
     some = {language: [line[:30] for line in lines[:6]] for language, lines in SETTINGS["dev"].items()}
     tok = train(some, dev=some, progress=False, method=method, superwords=0.3, num_merges=60)
     words, phrases = (
-        {language: counts_of(lines, name) for language, lines in some.items()} for name in ("gpt4o", "gpt4o:words4")
+        {language: counts_of(lines, name) for language, lines in some.items()}
+        for name in ("gpt4o", "gpt4o:words4")
     )
     expected = reference.in_two_stages(
         words,
@@ -177,7 +182,9 @@ def counts_of(lines, name):
 
 
 @pytest.mark.parametrize(("stage", "merges"), [(1, 200), (1, 420), (2, 421), (2, 500)])
-def test_a_run_that_is_killed_in_either_stage_goes_on_as_if_it_had_not_been(tmp_path, monkeypatch, stage, merges):
+def test_a_run_that_is_killed_in_either_stage_goes_on_as_if_it_had_not_been(
+    tmp_path, monkeypatch, stage, merges
+):
     whole, path, stages, engine = learned(), tmp_path / "c.parquet", [], _core.train
 
     def killed(*arguments, **options):
@@ -196,7 +203,9 @@ def test_a_run_that_is_killed_in_either_stage_goes_on_as_if_it_had_not_been(tmp_
         with pytest.raises(KeyboardInterrupt):
             learned(checkpoint=path)
     again = learned(checkpoint=path, resume=True)
-    assert again == whole and again.record == whole.record and again.trace.equals(whole.trace)
+    assert again == whole
+    assert again.record == whole.record
+    assert again.trace.equals(whole.trace)
 
 
 def test_a_run_that_is_killed_between_the_stages_goes_on(tmp_path, monkeypatch):
@@ -222,7 +231,9 @@ def test_counts_of_phrases_are_enough(tmp_path: Path):
     words = count(TEXT)
     words.save(tmp_path / "words.parquet")
     for given_counts in (words, tmp_path / "words.parquet"):
-        with pytest.raises(PairityError, match=r"in phrases, .*: pairity count --pretokenizer gpt4o:words4\."):
+        with pytest.raises(
+            PairityError, match=r"in phrases, .*: pairity count --pretokenizer gpt4o:words4\."
+        ):
             train(given_counts, **SETTINGS, num_merges=9, superwords=0.5)
 
 
@@ -293,7 +304,7 @@ def test_names_of_phrases():
 
 
 def test_the_merges_of_words_cut_phrases_as_they_cut_words():
-    """No merge of the first stage reaches over the edge of two words, so what a language costs does not change there."""
+    """No merge of the first stage reaches over the edge of two words, so no cost changes between the stages."""
     tok = learned()
     first = Tokenizer.from_merges(tok.model.merges[:420, :2], pattern=pattern_of("gpt4o:words4"))
     plain = Tokenizer.from_merges(tok.model.merges[:420, :2], pattern=pattern_of("gpt4o"))

@@ -25,7 +25,9 @@ that of the parity-aware BPE paper."""
 
 DEFAULT_PRETOKENIZER: Final = "gpt4o"
 
-WITH_WORDS: Final = [name for name, pattern in PRESETS.items() if pattern and _core.pattern_of_phrases(pattern, 2)]
+WITH_WORDS: Final = [
+    name for name, pattern in PRESETS.items() if pattern and _core.pattern_of_phrases(pattern, 2)
+]
 """Those that phrases can be made with."""
 
 PROBE: Final = (
@@ -103,8 +105,8 @@ class Pretokenization:
 
     @property
     def name(self) -> str:
-        """The name of the pattern, with `:digits` for the variant of single digits and `:words4` for that of phrases; the
-        pattern if it has none."""
+        """The name of the pattern, with `:digits` for the variant of single digits and `:words4` for that of phrases;
+        the pattern if it has none."""
         if self.pattern is not None and (phrases := _core.words_of_phrases(self.pattern)):
             return f"{replace(self, pattern=phrases[0]).name}:words{phrases[1]}"
         for name, (pattern, single_digits) in _core.PATTERNS.items():

@@ -49,7 +49,7 @@ class Settings:
     whole_characters: bool
     pretokenization: Pretokenization
     superwords: float | None = None
-    """The share of the budget that is learned from words; the rest is learned from phrases (`pretokenization.words`)."""
+    """The share of the budget that is learned from words; the rest is learned from phrases."""
     special_tokens: tuple[str, ...] = ()
     roles: Roles = NO_ROLES
     start: Tokenizer | None = None

@@ -25,13 +25,15 @@ def is_superword(token: bytes) -> bool:
 
 def superwords_of(settings: Settings, texts: Texts, trace: Trace, model: BpeModel) -> dict[str, Any]:
     """The number of merges from words and from phrases, and of superwords among the tokens; and for each language: how
-    often it was served from phrases, what it cost before that (at the last costs in the trace), and the share of superwords
-    among the tokens of its dev text."""
+    often it was served from phrases, what it cost before that (by the last costs in the trace), and the share of
+    superwords among the tokens of its dev text."""
     in_words = merges_in_words(settings, trace)
     is_one = np.array([is_superword(token) for token in model.tokens])
     is_one[list(model.special_tokens.values())] = False
     before = trace.costs[np.searchsorted(trace.sampled, in_words, side="right") - 1]
-    served = np.bincount(trace.served[in_words:][trace.served[in_words:] >= 0], minlength=len(trace.languages))
+    served = np.bincount(
+        trace.served[in_words:][trace.served[in_words:] >= 0], minlength=len(trace.languages)
+    )
     languages: dict[str, Any] = {}
     for index, language in enumerate(trace.languages):
         cost, share = float(before[index]), None
