@@ -96,3 +96,41 @@ impl Rules {
         end == piece.end || end < piece.end && self.contractions == Contractions::AfterWord
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::split::NONE_SINGLE_DIGITS;
+
+    #[test]
+    fn phrases_have_whole_words_and_single_spaces_between() {
+        let phrases = |words: &str, text: &str| {
+            let index = KNOWN.iter().position(|(known, _)| *known == words).unwrap();
+            let mut found = Vec::new();
+            split(index, 3, text, &mut CheckIn::never(), &mut |phrase, _| {
+                found.push(text[phrase].to_owned())
+            })
+            .unwrap();
+            found
+        };
+        assert_eq!(
+            phrases(GPT4O, "By the way, I'm in a hurry now"),
+            ["By the way", ",", " I'm in a", " hurry now"]
+        );
+        assert_eq!(
+            phrases(GPT4O, "in 1999 we (all of us) a  b"),
+            ["in", " ", "199", "9", " we", " (", "all of us", ")", " a", " ", " b"]
+        );
+        assert_eq!(
+            phrases(GPT4O, "my camelCase NATO\nof a\u{a0}b"),
+            ["my", " camel", "Case NATO", "\n", "of a", "\u{a0}b"]
+        );
+        assert_eq!(phrases(GPT4O, "हिन्दी में ภาษา ไทย"), ["हिन्दी में ภาษา", " ไทย"]);
+        assert_eq!(phrases(GPT4, "I don't see it"), ["I don", "'t", " see it"]);
+        assert_eq!(phrases(WHITESPACE, "by the way, we go"), ["by the", " way,", " we go"]);
+        assert_eq!(pattern(NONE_SINGLE_DIGITS, 3), None);
+        assert_eq!(pattern(GPT4O, 1), None);
+        assert_eq!(known(&pattern(GPT2, 7).unwrap()), Some((GPT2, 7)));
+        assert_eq!(known(GPT2), None);
+    }
+}

@@ -283,33 +283,6 @@ fn qwen35_cuts() {
 }
 
 #[test]
-fn phrases_have_whole_words_and_single_spaces_between() {
-    let phrases = |words: &str, text: &str| {
-        let pattern = phrases::pattern(words, 3).unwrap();
-        cut(&Pretokenizer::new(Some(&pattern)).unwrap(), text)
-    };
-    assert_eq!(
-        phrases(GPT4O, "By the way, I'm in a hurry now"),
-        ["By the way", ",", " I'm in a", " hurry now"]
-    );
-    assert_eq!(
-        phrases(GPT4O, "in 1999 we (all of us) a  b"),
-        ["in", " ", "199", "9", " we", " (", "all of us", ")", " a", " ", " b"]
-    );
-    assert_eq!(
-        phrases(GPT4O, "my camelCase NATO\nof a\u{a0}b"),
-        ["my", " camel", "Case NATO", "\n", "of a", "\u{a0}b"]
-    );
-    assert_eq!(phrases(GPT4O, "हिन्दी में ภาษา ไทย"), ["हिन्दी में ภาษา", " ไทย"]);
-    assert_eq!(phrases(GPT4, "I don't see it"), ["I don", "'t", " see it"]);
-    assert_eq!(phrases(WHITESPACE, "by the way, we go"), ["by the", " way,", " we go"]);
-    assert_eq!(phrases::pattern(NONE_SINGLE_DIGITS, 3), None);
-    assert_eq!(phrases::pattern(GPT4O, 1), None);
-    assert_eq!(phrases::known(&phrases::pattern(GPT2, 7).unwrap()), Some((GPT2, 7)));
-    assert_eq!(phrases::known(GPT2), None);
-}
-
-#[test]
 fn single_digits_stand_alone() {
     assert_eq!(cut_by(GPT4O_SINGLE_DIGITS, "in 1999"), ["in", " ", "1", "9", "9", "9"]);
     assert_eq!(cut_by(GPT4_SINGLE_DIGITS, "in 1९"), ["in", " ", "1", "९"]);

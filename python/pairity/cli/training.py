@@ -128,8 +128,8 @@ CHECKPOINT = "checkpoint.parquet"
     "--superwords",
     type=float,
     metavar="SHARE",
-    help="Learn this share of the tokens from words (0.5: half of them), and the rest from phrases of up to four words, "
-    "so that tokens reach across spaces. --pretokenizer gpt4o:words6 is for up to six.",
+    help="Learn this share of the tokens from words (0.5: half of them), and the rest from phrases of up to four "
+    "words, so that tokens reach across spaces. --pretokenizer gpt4o:words6 is for up to six.",
 )
 @click.option(
     "--min-frequency",
