@@ -134,7 +134,7 @@ def engine_in_two_stages(words, phrases, *, dev, dev_phrases, dev_units, method,
     return stage(phrases, dev_phrases, budget, first.steps)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(two_stages())
 def test_the_engine_has_the_two_stages_of_the_reference(case):
     expected = reference.in_two_stages(**case)
@@ -281,7 +281,7 @@ def test_a_tokenizer_that_is_continued_gets_no_second_stage():
 
 @given(st.text(alphabet="aB 'st12,.\n\u00a0\u3000\u0301éकिไ中ǅ", max_size=30) | st.text(max_size=30))
 @example("by the way, I'm 12 years old")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_phrases_hold_the_words_of_the_text(text):
     for name in WITH_WORDS:
         for digits in (False, True):
