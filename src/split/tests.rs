@@ -229,9 +229,7 @@ fn scanners_agree_on_every_short_text() {
         for second in pieces {
             for third in pieces {
                 for fourth in ["", " ", "a", "A", "\n", "\u{301}", "s"] {
-                    let text = [first, second, third, fourth].concat();
-                    assert_scanners_agree_with_regex(&text);
-                    assert_phrases_are_words_joined(&text);
+                    assert_scanners_agree_with_regex(&[first, second, third, fourth].concat());
                 }
             }
         }
