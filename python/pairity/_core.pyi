@@ -8,6 +8,7 @@ from typing_extensions import Buffer
 __all__ = [
     "CL100K",
     "LONGEST_WORD",
+    "MOST_WORDS",
     "PATTERNS",
     "THEN",
     "TIKTOKEN_GPT2",
@@ -22,12 +23,14 @@ __all__ = [
     "cut_long",
     "first_unmatched",
     "origins_by_rank",
+    "pattern_of_phrases",
     "places_of_texts",
     "pretokenize",
     "script_of",
     "sum_counts",
     "texts_of_lines",
     "train",
+    "words_of_phrases",
 ]
 
 PATTERNS: Final[dict[str, tuple[str | None, str]]]
@@ -42,6 +45,8 @@ UNICODE_VERSION: Final[str]
 """The Unicode version that says what a letter, a number or white space is."""
 LONGEST_WORD: Final[int]
 """In bytes, of what training takes."""
+MOST_WORDS: Final[int]
+"""How many words a phrase may have."""
 
 class NotUtf8Error(ValueError):
     """Text that is not UTF-8."""
@@ -123,6 +128,12 @@ class Sieve:
 
 def texts_of_lines(lines: bytes) -> tuple[bytes, bytes]:
     """Whole lines as texts without their ends: the bytes and the int64 offsets."""
+
+def pattern_of_phrases(words: str, most: int) -> str | None:
+    """A pattern that leaves up to so many words of this known pattern in one piece; None if that has no words."""
+
+def words_of_phrases(pattern: str) -> tuple[str, int] | None:
+    """The other way round: the pattern of the words, and how many a phrase has at most."""
 
 def cut_long(pattern: str | None, beginning: bytes, *, nfc: bool = False) -> tuple[bytes, bytes] | None:
     """The beginning of a text (normalized, if so) in two, at the last edge of pre-tokens that is there whatever

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 from math import floor, sqrt
+from typing import Any
 
 from pairity.bpe.alphabet import to_text
 from pairity.training.policy import Classical, Fair, Parity
@@ -79,11 +80,15 @@ def train(
     whole_characters: bool = False,
     table: Table | None = None,
     known: Sequence[Pair] = (),
+    until: int | None = None,
+    after: Learned | None = None,
 ) -> Learned:
     """Learn `num_merges` merges, or as many as make `num_tokens` tokens beside the 256 bytes.
 
     With a `table` every pre-token starts as that table cuts it, and tokens that it has are not learned.
     `known` merges of an earlier run come first and count as learned; they served nobody.
+    Two stages (`in_two_stages`): the first stops when `until` of the merges (or tokens) are there; the second comes
+    `after` it, has the same settings and other pre-tokens, in which all merges of the first are made again.
     """
     dev, dev_units = dev or {}, dev_units or {}
     ratios = method.ratios or {}
@@ -162,9 +167,8 @@ def train(
         return not whole_characters or is_characters(token) or is_part_of_one_character(token)
 
     def reached() -> bool:
-        if num_merges is not None:
-            return len(learned.merges) >= num_merges
-        return len(learned.tokens) - 256 >= budget
+        done = len(learned.merges) if num_merges is not None else len(learned.tokens) - 256
+        return done >= (budget if until is None else until)
 
     def record(pair: Pair, served: str | None, count: int) -> None:
         for words in [*train_words.values(), *dev_words.values()]:
@@ -188,6 +192,9 @@ def train(
     learned.costs.append({language: 1 / rate(language) for language in measured()})
     for pair in known:
         record(pair, None, 0)
+    if after is not None:
+        for step in zip(after.merges, after.served, after.counts, strict=True):
+            record(*step)
     while not reached():
         joint = 1.0
         if global_merges is None or len(learned.merges) < global_merges:
@@ -234,6 +241,28 @@ def together(
             times = round(2**48 * share / means[name] / Fraction(dev_units[name][code]))
             one.setdefault(code, Counter()).update({word: times * count for word, count in words.items()})
     return one, dict.fromkeys(one, float(2**48 / means[next(iter(dev))]))
+
+
+def in_two_stages(
+    words: Mapping[str, Mapping[bytes, int]],
+    phrases: Mapping[str, Mapping[bytes, int]],
+    *,
+    superwords: float,
+    dev: Mapping[str, Mapping[bytes, int]] | None = None,
+    dev_phrases: Mapping[str, Mapping[bytes, int]] | None = None,
+    num_merges: int | None = None,
+    num_tokens: int | None = None,
+    **others: Any,
+) -> Learned:
+    """Superwords: up to this share of what is to be learned from words, and then from the same text in phrases.
+
+    Who ran out of pairs in words has pairs again in phrases.
+    """
+    budget = num_merges if num_merges is not None else num_tokens
+    assert budget is not None
+    others |= {"num_merges": num_merges, "num_tokens": num_tokens}
+    first = train(words, dev=dev, until=round(superwords * budget), **others)
+    return train(phrases, dev=dev_phrases, after=first, **others)
 
 
 def is_time_to_weigh(merges: int) -> bool:
@@ -302,4 +331,4 @@ def is_part_of_one_character(token: bytes) -> bool:
     return len(token) < whole and all(0x80 <= byte < 0xC0 for byte in token[1:])
 
 
-__all__ = ["Classical", "Fair", "Learned", "Parity", "Table", "together", "train"]
+__all__ = ["Classical", "Fair", "Learned", "Parity", "Table", "in_two_stages", "together", "train"]

@@ -4,7 +4,7 @@ use super::{little_endian, long_call_apart, long_call_in_steps};
 use crate::check_in::CheckIn;
 use crate::counts::{self, Counted, Totals, WordCounts, runs, sum};
 use crate::error::Result;
-use crate::split::{Pretokenizer, cover};
+use crate::split::{Pretokenizer, cover, phrases};
 use crate::strings::Strings;
 use crate::unicode::to_nfc;
 use pyo3::buffer::PyUntypedBuffer;
@@ -21,7 +21,9 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<RunMerge>()?;
     module.add_function(wrap_pyfunction!(sum_counts, module)?)?;
     module.add_function(wrap_pyfunction!(pretokenize, module)?)?;
-    module.add_function(wrap_pyfunction!(first_unmatched, module)?)
+    module.add_function(wrap_pyfunction!(first_unmatched, module)?)?;
+    module.add_function(wrap_pyfunction!(pattern_of_phrases, module)?)?;
+    module.add_function(wrap_pyfunction!(words_of_phrases, module)?)
 }
 
 /// The bytes of any contiguous buffer, whatever its elements. SAFETY: as for [`super::slice`].
@@ -267,4 +269,14 @@ fn pretokenize(
 fn first_unmatched(py: Python<'_>, pattern: &str) -> PyResult<Option<String>> {
     let pretokenizer = Pretokenizer::new(Some(pattern))?;
     long_call_in_steps(py, |check_in| cover::first_unmatched(&pretokenizer, check_in))
+}
+
+#[pyfunction]
+fn pattern_of_phrases(words: &str, most: usize) -> Option<String> {
+    phrases::pattern(words, most)
+}
+
+#[pyfunction]
+fn words_of_phrases(pattern: &str) -> Option<(&'static str, usize)> {
+    phrases::known(pattern)
 }

@@ -8,7 +8,7 @@ mod training;
 
 use crate::check_in::{CheckIn, PAUSE};
 use crate::error::{Error, Result};
-use crate::split::{CL100K, PRESETS, THEN, TIKTOKEN_GPT2};
+use crate::split::{CL100K, PRESETS, THEN, TIKTOKEN_GPT2, phrases};
 use crate::train::LONGEST_WORD;
 use crate::unicode::UNICODE_VERSION;
 use pyo3::buffer::{Element, PyBuffer};
@@ -30,6 +30,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("THEN", THEN)?;
     module.add("UNICODE_VERSION", UNICODE_VERSION)?;
     module.add("LONGEST_WORD", LONGEST_WORD)?;
+    module.add("MOST_WORDS", phrases::MOST_WORDS)?;
     module.add("NotUtf8Error", module.py().get_type::<NotUtf8Error>())?;
     counting::register(module)?;
     drawing::register(module)?;

@@ -23,7 +23,7 @@ const FEW: usize = 4;
 
 /// None if there is no such place, or if the pattern is not a known one.
 pub fn last_edge(pretokenizer: &Pretokenizer, text: &str, check_in: &mut CheckIn) -> Result<Option<usize>> {
-    let Method::Scan(_) = pretokenizer.0 else {
+    let (Method::Scan(_) | Method::Join(..)) = pretokenizer.0 else {
         return Ok(None);
     };
     let mut last: VecDeque<usize> = VecDeque::with_capacity(FEW + 1);
@@ -52,7 +52,7 @@ fn is_firm(text: &str, edge: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::split::{CL100K, PRESETS, TIKTOKEN_GPT2};
+    use crate::split::{CL100K, PRESETS, TIKTOKEN_GPT2, phrases};
     use crate::unicode::to_nfc;
     use proptest::prelude::*;
 
@@ -73,8 +73,10 @@ mod tests {
             rest in "[a-zA-Z'sStTrReE \t\r\u{a0}!?./0-9é中\u{301}\u{316}\u{1161}\u{11a8}]{0,12}",
         ) {
             let known = PRESETS.iter().flat_map(|preset| [preset.pattern, Some(preset.single_digits)]);
-            for pattern in known.chain([Some(CL100K), Some(TIKTOKEN_GPT2)]) {
-                let pretokenizer = Pretokenizer::new(pattern).unwrap();
+            let known: Vec<&str> = known.flatten().chain([CL100K, TIKTOKEN_GPT2]).collect();
+            let phrases: Vec<String> = known.iter().filter_map(|words| phrases::pattern(words, 3)).collect();
+            for pattern in known.into_iter().chain(phrases.iter().map(String::as_str)) {
+                let pretokenizer = Pretokenizer::new(Some(pattern)).unwrap();
                 for beginning in [beginning.clone(), to_nfc(&beginning, &mut CheckIn::never()).unwrap().into_owned()] {
                     let Some(edge) = last_edge(&pretokenizer, &beginning, &mut CheckIn::never()).unwrap() else {
                         continue;

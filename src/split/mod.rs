@@ -11,6 +11,7 @@
 pub mod cover;
 pub mod edge;
 mod pattern_error;
+pub mod phrases;
 mod rules;
 mod scanner;
 #[cfg(test)]
@@ -106,6 +107,8 @@ enum Method {
     Whole,
     /// By the rules of this one of [`KNOWN`].
     Scan(usize),
+    /// In phrases: words by the rules of this one of [`KNOWN`], up to so many of them.
+    Join(usize, usize),
     Match(Arc<Regex>),
     /// One after the other, each on the pieces that the one before it left.
     Steps(Arc<[Pretokenizer]>),
@@ -120,9 +123,13 @@ impl Pretokenizer {
                 let steps: Result<Vec<_>> = steps.split(THEN).map(|step| Self::new(Some(step))).collect();
                 Ok(Self(Method::Steps(steps?.into())))
             }
-            Some(pattern) => match KNOWN.iter().position(|(known, _)| *known == pattern) {
-                Some(index) => Ok(Self(Method::Scan(index))),
-                None => Self::regex(pattern),
+            Some(pattern) => match (scanner_of(pattern), phrases::known(pattern)) {
+                (Some(index), _) => Ok(Self(Method::Scan(index))),
+                (None, Some((words, most))) => {
+                    let index = scanner_of(words).expect("words are cut by a known pattern");
+                    Ok(Self(Method::Join(index, most)))
+                }
+                (None, None) => Self::regex(pattern),
             },
         }
     }
@@ -183,6 +190,7 @@ impl Pretokenizer {
                 check_in.now()
             }
             Method::Scan(index) => scanner::scan_by(*index, text, check_in, emit),
+            Method::Join(index, most) => phrases::split(*index, *most, text, check_in, emit),
             Method::Steps(_) => unreachable!("a step is one pattern"),
         }
     }
@@ -212,6 +220,11 @@ impl Pretokenizer {
             _ => self.split(text, check_in, emit),
         }
     }
+}
+
+/// The index of a pattern in [`KNOWN`].
+fn scanner_of(pattern: &str) -> Option<usize> {
+    KNOWN.iter().position(|(known, _)| *known == pattern)
 }
 
 /// Calls `visit` with what lies between the match before and a match, and with that match; at the end, with the rest and

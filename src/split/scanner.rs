@@ -187,13 +187,13 @@ pub struct Scanner<'t> {
 impl Scanner<'_> {
     /// Flags of the character at `at`; None at the end of the text.
     #[inline(always)]
-    fn flags(&self, at: usize) -> Option<u8> {
+    pub fn flags(&self, at: usize) -> Option<u8> {
         (at < self.text.len()).then(|| self.classes.at(self.text, at).0)
     }
 
     /// The end of the run of characters from `at` on that pass.
     #[inline(always)]
-    fn run(&self, mut at: usize, passes: impl Fn(u8) -> bool) -> usize {
+    pub fn run(&self, mut at: usize, passes: impl Fn(u8) -> bool) -> usize {
         while at < self.text.len() {
             let (flags, length) = self.classes.at(self.text, at);
             if !passes(flags) {

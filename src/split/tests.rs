@@ -18,17 +18,35 @@ fn cut_by(pattern: &str, text: &str) -> Vec<String> {
     cut(&pretokenizer, text)
 }
 
+/// The regex engine for a pattern, made once.
+fn engine(pattern: &str) -> Pretokenizer {
+    thread_local! {
+        static ENGINES: std::cell::RefCell<std::collections::HashMap<String, Pretokenizer>> = Default::default();
+    }
+    ENGINES.with_borrow_mut(|engines| {
+        let made = || Pretokenizer::regex(pattern).unwrap();
+        engines.entry(pattern.to_owned()).or_insert_with(made).clone()
+    })
+}
+
 /// Every known pattern, the scanner against the engine.
 fn assert_scanners_agree_with_regex(text: &str) {
     for (pattern, _) in &KNOWN {
-        thread_local! {
-            static ENGINES: std::cell::RefCell<std::collections::HashMap<&'static str, Pretokenizer>> =
-                Default::default();
-        }
-        let engine = ENGINES.with_borrow_mut(|engines| {
-            engines.entry(pattern).or_insert_with(|| Pretokenizer::regex(pattern).unwrap()).clone()
-        });
-        assert_eq!(cut_by(pattern, text), cut(&engine, text), "{text:?} by {pattern}");
+        assert_eq!(cut_by(pattern, text), cut(&engine(pattern), text), "{text:?} by {pattern}");
+    }
+}
+
+/// Every pattern of phrases: joined words against the engine. And cut by themselves, phrases give the words that the text
+/// has, so what has counted phrases has counted words.
+fn assert_phrases_are_words_joined(text: &str) {
+    for (words, _) in &KNOWN {
+        let Some(pattern) = phrases::pattern(words, 3) else { continue };
+        let joined = Pretokenizer::new(Some(&pattern)).unwrap();
+        assert!(matches!(joined.0, Method::Join(_, 3)), "no scanner for {pattern}");
+        let joined = cut(&joined, text);
+        assert_eq!(joined, cut(&engine(&pattern), text), "{text:?} by {pattern}");
+        let again: Vec<String> = joined.iter().flat_map(|phrase| cut_by(words, phrase)).collect();
+        assert_eq!(again, cut_by(words, text), "{text:?} by {words}");
     }
 }
 
@@ -168,11 +186,13 @@ proptest! {
     #[test]
     fn scanners_agree_on_nasty_text(text in nasty_text()) {
         assert_scanners_agree_with_regex(&text);
+        assert_phrases_are_words_joined(&text);
     }
 
     #[test]
     fn scanners_agree_on_few_pieces(text in narrow_text()) {
         assert_scanners_agree_with_regex(&text);
+        assert_phrases_are_words_joined(&text);
     }
 }
 
@@ -181,6 +201,7 @@ proptest! {
     #[test]
     fn scanners_agree_on_any_text(text in any::<String>()) {
         assert_scanners_agree_with_regex(&text);
+        assert_phrases_are_words_joined(&text);
     }
 }
 

@@ -174,6 +174,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     sets = pairity.DevSets({"all": TEXT, "again": TEXT})
     fair = pairity.Fair(ratios={"code": "auto"})
     pairity.train(TEXT | code, dev=sets, **five | {"method": fair}).save(folder / "fair")
+    pairity.train(TEXT, dev=TEXT, superwords=0.5, **five).save(folder / "superwords")
     profile = pairity.inspect_language(first, "eng_Latn", data=TEXT)
     pq.write_table(profile.table(), folder / "language.parquet")
     write_rows(first, longer, folder / "rows.parquet")
@@ -213,7 +214,7 @@ def compare_json(documented: dict[str, str], *contents: dict[str, Any]) -> None:
 def test_fields_of_pairity_json(written: Path) -> None:
     contents = [
         json.loads((written / name / "pairity.json").read_text())
-        for name in ("first", "longer", "classical", "drawn", "fair")
+        for name in ("first", "longer", "classical", "drawn", "fair", "superwords")
     ]
     compare_json(table_after("## pairity.json"), *contents)
 

@@ -344,7 +344,8 @@ def cutting(or_else: str = "") -> Callable[[Function], Function]:
         click.option("--single-digits", is_flag=True, help="Make every digit a pre-token of its own."),
         click.option(
             "--pretokenizer",
-            help=f"gpt4o, gpt4, qwen35 (for llama.cpp), gpt2, whitespace, none, or a regex. Default: gpt4o{or_else}.",
+            help="gpt4o, gpt4, qwen35 (for llama.cpp), gpt2, whitespace, none, or a regex; gpt4o:words4 leaves up to "
+            f"four words together. Default: gpt4o{or_else}.",
         ),
     )
     return lambda function: reduce(lambda made, option: option(made), options, function)

@@ -97,7 +97,7 @@ def print_languages(languages: Sequence[LanguageOfRun], unit: str) -> None:
             whole(one.train_bytes),
             whole(one.served),
             write("cost", one.cost),
-            ", ".join([*drawn_from(one), *line_equivalent(one), *one.states]),
+            ", ".join([*drawn_from(one), *line_equivalent(one), *superwords(one), *one.states]),
         ]
         for one in languages
     ]
@@ -107,6 +107,11 @@ def print_languages(languages: Sequence[LanguageOfRun], unit: str) -> None:
 def drawn_from(language: LanguageOfRun) -> list[str]:
     """["drawn from 130,411 bytes"]"""
     return [] if language.of_bytes is None else [f"drawn from {language.of_bytes:,} bytes"]
+
+
+def superwords(language: LanguageOfRun) -> list[str]:
+    """["12.4% superwords"]"""
+    return [] if language.superwords is None else [f"{language.superwords:.1%} superwords"]
 
 
 def line_equivalent(language: LanguageOfRun) -> list[str]:

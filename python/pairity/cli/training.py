@@ -37,6 +37,7 @@ CHECKPOINT = "checkpoint.parquet"
     pairity train --train train/ --dev dev/ --ratio code=auto math=auto --vocab-size 64000 -o tokenizer/
     pairity train --train train/ --dev dev/ --languages paper-30 --temperature 3.3 --vocab-size 128000 -o tokenizer/
     pairity train --train counts.parquet --dev dev/ --global-merges 0.5 --window 100 --vocab-size 64000 -o tokenizer/
+    pairity train --train train/ --dev dev/ --joint 0.5 --superwords 0.5 --vocab-size 128000 -o tokenizer/
     pairity train --train counts.parquet --dev dev/ --method fair --beta 64 --vocab-size 64000 -o tokenizer/
     pairity train --train 'telugu=te/*.parquet' --on train --continue llama/ --add-tokens 5000 -o longer/
     pairity train --train train/ --dev dev/ --bos-token '<s>' --eos-token '</s>' --vocab-size 64000 -o tokenizer/
@@ -140,6 +141,13 @@ CHECKPOINT = "checkpoint.parquet"
     help="Text to compare languages on; train needs no --dev.",
 )
 @click.option(
+    "--superwords",
+    type=float,
+    metavar="SHARE",
+    help="Learn this share of the tokens from words (0.5: half of them), and the rest from phrases of up to four "
+    "words, so that tokens reach across spaces. --pretokenizer gpt4o:words6 is for up to six.",
+)
+@click.option(
     "--min-frequency",
     type=int,
     default=2,
@@ -204,6 +212,7 @@ def train_command(
     ratios: Path | None,
     unit: Any,
     on: Any,
+    superwords: float | None,
     min_frequency: int,
     max_token_length: int | None,
     whole_characters: bool,
@@ -258,6 +267,7 @@ def train_command(
         "reserved": reserved,
         "pad_to": pad_to,
         "continue_from": continue_from,
+        "superwords": superwords,
     }
     unlike = text_column != "text" or language_column or replace_invalid or on_error != "stop" or dedup
     if resume and not (force or unlike):
@@ -342,6 +352,7 @@ def is_finished(
         and same_languages
         and found.roles == settings.roles
         and found.record.get("min_count", 1) == min_count
+        and found.record.get("superwords") == settings.superwords
         and all(name in found.record and found.record[name] == value for name, value in described.items())
     )
 

@@ -78,9 +78,10 @@ def count(
     there are counted. `draw` says how much of each is: `Draw(balance="temperature", temperature=3.3, budget="10GB")`.
     `memory` ("4GB") is what counting may take beside the program itself: what is more goes to disk as sorted runs,
     and the result is the same. `min_count` leaves rarer pre-tokens out at the very end; `pruned` of a language says
-    how many. `checkpoint` names a folder that keeps what is counted, once a minute at most; with `resume` a killed
-    run goes on from it, and counts no file again that it had finished. It stays when the run is done: remove it once
-    the counts are saved.
+    how many. (Of phrases, as "gpt4o:words4" cuts them, rare ones are first counted as their halves, at last as words.)
+    `checkpoint` names a folder that keeps what is counted, once a minute at most; with `resume` a killed run goes on
+    from it, and counts no file again that it had finished. It stays when the run is done: remove it once the counts are
+    saved.
     `shard=(3, 16)` counts the third of 16 parts, for `merge` to put together: every part has some of the files.
     `engine` counts the text elsewhere: see `pairity.spark`.
     """
@@ -160,7 +161,7 @@ def count(
         sizes = ({name: rows.size for name, rows in part.items()} for part in (given.rows, counted))
         selection = drawn_together(zip(sizes, (given.drawn, None), strict=True))
     kept = {
-        language: without_rare(language, made[language], min_count)
+        language: without_rare(language, made[language], min_count, cut)
         for language in order
         if language not in unwanted
     }

@@ -88,7 +88,7 @@ def given_counts(
             languages_of.append(list(counts))
             drawn.append((counts.sizes, counts.drawn))
     check_shards(zip(origins, shards, strict=True))
-    rows = merged(runs, to_sum, list(to_sum), min_count=1)
+    rows = merged(runs, to_sum, list(to_sum), cut, min_count=1)
     check_text({language: one.size for language, one in rows.items()})
     notes = pruned_early(pruned_in(to_sum))
     return GivenCounts(origins, languages_of, rows, drawn_together(drawn), notes)

@@ -13,6 +13,7 @@ from pairity.counts.pruning import check_min_count, pruned_early, without_rare
 from pairity.counts.runs import MergedRuns, Runs, silence
 from pairity.counts.tables import measured, rows_by_language
 from pairity.counts.values import Chunk, Pruned, Rows, TextSize
+from pairity.text.pretokenizers import Pretokenization
 from pairity.text.reading import BytesListener
 
 ToSum = dict[str, list[tuple[TextSize, Pruned | None]]]
@@ -42,9 +43,9 @@ def merge_files(
         orders.append(add_file(runs, parts, path, header))
         drawn.append(({language: parts[language][-1][0] for language in orders[-1]}, header.drawn))
     check_min_count(min_count, headers[0].split)
-    languages = merged(runs, parts, order_of(orders), min_count=min_count, heard=heard)
-    check_text({language: rows.size for language, rows in languages.items()})
     cut, split = headers[0].pretokenization, headers[0].split
+    languages = merged(runs, parts, order_of(orders), cut, min_count=min_count, heard=heard)
+    check_text({language: rows.size for language, rows in languages.items()})
     return Counts(languages, cut, split, drawn_together(drawn), notes=pruned_early(pruned_in(parts)))
 
 
@@ -82,7 +83,13 @@ def add_counts(runs: Runs, parts: ToSum, counts: Counts) -> None:
 
 
 def merged(
-    runs: Runs, parts: ToSum, order: Sequence[str], *, min_count: int, heard: BytesListener = silence
+    runs: Runs,
+    parts: ToSum,
+    order: Sequence[str],
+    cut: Pretokenization,
+    *,
+    min_count: int,
+    heard: BytesListener = silence,
 ) -> dict[str, Rows]:
     listeners = runs.listeners(order, heard)
     return {
@@ -96,6 +103,7 @@ def merged(
                 Pruned.sum(pruned for _, pruned in parts[language]),
             ),
             min_count,
+            cut,
         )
         for language in order
     }

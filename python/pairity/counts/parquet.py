@@ -359,10 +359,19 @@ def check_same(
     if made_with.hash != asked.hash:
         raise PairityError(
             f"{where} was made with {made_with}, but {asked} was requested. "
-            "Ask for the same pre-tokenizer, or count the text again."
+            f"Ask for the same pre-tokenizer, or count the text again{how_to_count(made_with, asked)}."
         )
     if split != asked_split:
         raise PairityError(f"{where} holds counts of split {split!r}, but {asked_split!r} was requested.")
+
+
+def how_to_count(made_with: Pretokenization, asked: Pretokenization) -> str:
+    """Words do not say what phrases they were in."""
+    if asked.words is None or asked.words.hash != made_with.hash:
+        return ""
+    digits = " --single-digits" if ":digits" in asked.name else ""
+    name = asked.name.replace(":digits", "")
+    return f" in phrases, which superwords are learned from: pairity count --pretokenizer {name}{digits}"
 
 
 def give_back_memory() -> None:

@@ -6,8 +6,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
-from pairity.counts.values import Chunk, LanguageCounts, Pruned, Rows, Summary, in_memory
+from pairity.counts.values import (
+    Chunk,
+    LanguageCounts,
+    Pruned,
+    Rows,
+    Summary,
+    TextSize,
+    cut_again,
+    in_memory,
+    language_counts,
+    sum_language,
+)
 from pairity.errors import PairityError, listed
+from pairity.text.pretokenizers import Pretokenization
 
 
 def check_min_count(min_count: int, split: str) -> None:
@@ -45,9 +57,35 @@ class PrunedRows:
         self.pruned = Pruned.sum([self._rows.pruned, Pruned(self._min_count, distinct, occurrences)])
 
 
-def without_rare(language: str, rows: Rows, min_count: int) -> Rows:
+class HalvedPhrases:
+    """The rows of one language in which phrases that occur less often than `min_count` are counted as their halves."""
+
+    pruned: Pruned | None
+
+    def __init__(self, language: str, rows: Rows, min_count: int, halves: Pretokenization) -> None:
+        self.size, self.pruned = rows.size, rows.pruned
+        self._language, self._rows, self._min_count, self._halves = language, rows, min_count, halves
+
+    def chunks(self) -> Iterator[Chunk]:
+        parts: list[LanguageCounts] = []
+        for pretokens, counts in self._rows.chunks():
+            often = counts >= self._min_count
+            frequent, rare = (
+                language_counts(pretokens.filter(pa.array(some)), counts[some], TextSize())
+                for some in (often, ~often)
+            )
+            parts += [frequent, cut_again(rare, self._halves.pattern)]
+        yield from sum_language(self._language, parts).chunks() if parts else ()
+        self.pruned = self._rows.pruned
+
+
+def without_rare(language: str, rows: Rows, min_count: int, cut: Pretokenization) -> Rows:
+    """A rare phrase is halved until its parts are frequent or words, and only words are left out."""
     if min_count == 1:
         return rows
+    while halves := cut.halves:
+        halved = HalvedPhrases(language, rows, min_count, halves)
+        rows, cut = in_memory(halved) if isinstance(rows, LanguageCounts) else halved, halves
     pruned = PrunedRows(language, rows, min_count)
     return in_memory(pruned) if isinstance(rows, LanguageCounts) else pruned
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import operator
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, NamedTuple, NoReturn, Protocol, cast
 
 import numpy as np
@@ -202,6 +202,14 @@ def language_counts(
     pretokens: Any, counts: Array, size: TextSize, pruned: Pruned | None = None
 ) -> LanguageCounts:
     return LanguageCounts(pretokens, counts, **asdict(size), pruned=pruned)
+
+
+def cut_again(counts: LanguageCounts, pattern: str | None) -> LanguageCounts:
+    """The same text, each pre-token cut into smaller ones: {b"to be": 2} -> {b" be": 2, b"to": 2}."""
+    counter = _core.Counter(pattern)
+    counter.add_texts(*counts.buffers(), pa.py_buffer(counts.counts.astype(np.int64)))
+    pretokens, numbers = chunk_of(*counter.finish()[:3])
+    return replace(counts, pretokens=pretokens, counts=numbers)
 
 
 def in_memory(rows: Rows) -> LanguageCounts:

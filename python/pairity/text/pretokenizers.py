@@ -2,6 +2,7 @@
 
 pattern_of("gpt4o")               -> the pattern of GPT-4o
 pattern_of("gpt4o", digits=True)  -> the same, but every number character stands alone
+pattern_of("gpt4o:words4")        -> the same, but up to four words in a row stay together, with the spaces between
 pattern_of(r"\\S+|\\s+")            -> itself, if it is fit for training
 pattern_of(r"\\p{N}(?then)\\s+")   -> itself: text is cut at numbers, then each piece at white space
 pattern_of("none")                -> None: the text stays whole
@@ -12,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pairity import _core
@@ -23,6 +24,11 @@ PRESETS: Final[dict[str, str | None]] = {name: pattern for name, (pattern, _) in
 that of the parity-aware BPE paper."""
 
 DEFAULT_PRETOKENIZER: Final = "gpt4o"
+
+WITH_WORDS: Final = [
+    name for name, pattern in PRESETS.items() if pattern and _core.pattern_of_phrases(pattern, 2)
+]
+"""Those that phrases can be made with."""
 
 PROBE: Final = (
     "Don't stop,  it's HTMLPage_v2: (a+b)/c = 3.14!?\r\n\n\tÉcole e\u0301te\u0301 ŸŽ ǅ 'S "
@@ -41,6 +47,12 @@ TIKTOKEN_GPT2: Final = _core.TIKTOKEN_GPT2
 """The pattern of GPT-2 as tiktoken writes it."""
 
 LOOKS_LIKE_A_NAME: Final = re.compile(r"[\w-]+")
+OF_PHRASES: Final = re.compile(r"([\w-]+):words(\d+)")
+
+MOST_WORDS: Final = _core.MOST_WORDS
+"""How many words a phrase may have ..."""
+WORDS: Final = 4
+"""... and how many it has, where nothing else is asked for."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +82,33 @@ class Pretokenization:
         return cls(pattern_of(pretokenizer, digits=digits), normalize)
 
     @property
+    def words(self) -> Pretokenization | None:
+        """How the words are cut that phrases are made of; None where text is not cut into phrases."""
+        found = None if self.pattern is None else _core.words_of_phrases(self.pattern)
+        return found and replace(self, pattern=found[0])
+
+    @property
+    def halves(self) -> Pretokenization | None:
+        """Phrases of half as many words, and in the end words; None where text is not cut into phrases."""
+        found = None if self.pattern is None else _core.words_of_phrases(self.pattern)
+        if found is None:
+            return None
+        words, most = found
+        return replace(self, pattern=_core.pattern_of_phrases(words, most // 2) or words)
+
+    def in_phrases(self) -> Pretokenization:
+        """With words left together; what leaves them together already stays as it is."""
+        phrases = self.pattern and _core.pattern_of_phrases(self.pattern, WORDS)
+        if self.words or not phrases:
+            return self
+        return replace(self, pattern=phrases)
+
+    @property
     def name(self) -> str:
-        """The name of the pattern, with `:digits` for the variant of single digits; the pattern if it has none."""
+        """The name of the pattern, with `:digits` for the variant of single digits and `:words4` for that of phrases;
+        the pattern if it has none."""
+        if self.pattern is not None and (phrases := _core.words_of_phrases(self.pattern)):
+            return f"{replace(self, pattern=phrases[0]).name}:words{phrases[1]}"
         for name, (pattern, single_digits) in _core.PATTERNS.items():
             if self.pattern == pattern:
                 return name
@@ -96,6 +133,8 @@ def pattern_of(name_or_regex: str, *, digits: bool = False) -> str | None:
     if name_or_regex in _core.PATTERNS:
         pattern, single_digits = _core.PATTERNS[name_or_regex]
         return single_digits if digits else pattern
+    if named := OF_PHRASES.fullmatch(name_or_regex):
+        return pattern_of_phrases(named[1], int(named[2]), digits=digits)
     if LOOKS_LIKE_A_NAME.fullmatch(name_or_regex):
         raise PairityError(
             f"unknown pre-tokenizer {name_or_regex!r}. Choose one of {', '.join(_core.PATTERNS)}, "
@@ -110,9 +149,25 @@ def pattern_of(name_or_regex: str, *, digits: bool = False) -> str | None:
     return name_or_regex
 
 
+def pattern_of_phrases(words: str, most: int, digits: bool = False) -> str:
+    """The pattern of a name such as gpt4o:words4."""
+    pattern = pattern_of(words, digits=digits)
+    if not 2 <= most <= MOST_WORDS:
+        raise PairityError(f"a phrase has 2 to {MOST_WORDS} words, not {most}: give {words}:words4.")
+    phrases = None if pattern is None else _core.pattern_of_phrases(pattern, most)
+    if phrases is None:
+        raise PairityError(
+            f"the pre-tokenizer {words!r} has no edges of words that phrases could reach across. Choose one of "
+            f"{', '.join(WITH_WORDS)}."
+        )
+    return phrases
+
+
 def is_preset(pattern: str | None) -> bool:
     """Whether a pattern is one of ours: these match all text, and every regex engine reads them alike."""
-    return any(pattern in patterns for patterns in _core.PATTERNS.values())
+    if any(pattern in patterns for patterns in _core.PATTERNS.values()):
+        return True
+    return pattern is not None and _core.words_of_phrases(pattern) is not None
 
 
 def check_pattern(pattern: str) -> None:

@@ -27,6 +27,7 @@ TYPES = [pa.uint32(), pa.uint32(), pa.int32(), pa.uint64()]
 FINGERPRINT = b"pairity fingerprint"
 EXHAUSTED = b"pairity exhausted"
 DIGEST = b"pairity digest"
+IN_PHRASES = ":phrases"
 
 
 def fingerprint(settings: Any) -> str:
@@ -40,6 +41,8 @@ class Checkpoint:
     def __init__(self, path: Path, fingerprint: str) -> None:
         self.path = path
         self.fingerprint = fingerprint
+        self.in_phrases = False
+        """Whether these are merges of the second stage, in phrases (`Settings.superwords`)."""
         self._pace = Pace(SECONDS)
         self._newest: tuple[Steps, Exhausted] | None = None
         """What was heard since the last save."""
@@ -71,7 +74,7 @@ class Checkpoint:
 
         table = pa.table([pa.array(column) for column in steps.columns], COLUMNS)
         metadata = {
-            FINGERPRINT: self.fingerprint,
+            FINGERPRINT: self.fingerprint + (IN_PHRASES if self.in_phrases else ""),
             EXHAUSTED: json.dumps(exhausted),
             DIGEST: digest_of(steps, exhausted),
         }
@@ -95,7 +98,9 @@ class Checkpoint:
             raise PairityError(
                 f"{self.path} is damaged: its merges do not match its digest. Delete it to start over."
             )
-        if metadata.get(FINGERPRINT) != self.fingerprint.encode():
+        found = metadata.get(FINGERPRINT, b"").decode()
+        self.in_phrases = found.endswith(IN_PHRASES)
+        if found.removesuffix(IN_PHRASES) != self.fingerprint:
             raise PairityError(
                 f"{self.path} belongs to a run with other settings or other text: "
                 "give the same ones to resume it, or delete it to start over."

@@ -21,6 +21,7 @@ from pairity.formats.oniguruma import for_oniguruma
 from pairity.languages import hint_of_other_names
 from pairity.text.inputs import CountsInput, Resolved
 from pairity.text.parallel import check_parallel
+from pairity.text.pretokenizers import WITH_WORDS, Pretokenization
 from pairity.training.estimating import estimate
 from pairity.training.measure import bytes_per_line
 from pairity.training.policy import Policy, check_whole
@@ -49,6 +50,27 @@ def check_numbers(numbers: Mapping[str, object]) -> None:
         least = LEAST.get(name, 0)
         if value is not None and check_whole(name, value) < least:
             raise PairityError(f"{name} is {value}: give at least {least}.")
+
+
+def check_superwords(share: float | None, cut: Pretokenization, *, continued: bool) -> None:
+    """`share`: of what is to be learned, how much comes from words, before phrases."""
+    if share is None:
+        return
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share < 1:
+        raise PairityError(
+            f"superwords is {share!r}: give the share of the tokens that are learned from words before superwords are, "
+            "above 0 and below 1, such as 0.5."
+        )
+    if continued:
+        raise PairityError(
+            "a tokenizer that is continued keeps how it cuts text: leave superwords (--superwords) out. (One that has "
+            "superwords goes on learning them.)"
+        )
+    if cut.words is None:
+        raise PairityError(
+            f"superwords reach across the edges of words, and the pre-tokenizer {cut.name!r} has none that are known. "
+            f"Choose one of {', '.join(WITH_WORDS)} (--pretokenizer), or leave superwords (--superwords) out."
+        )
 
 
 def check_goal(vocab_size: int | None, num_merges: int | None, taken: int, *, continued: bool) -> None:

@@ -32,6 +32,8 @@ class LanguageOfRun:
     """Pre-tokens per dev line: no vocabulary costs less."""
     of_bytes: int | None = None
     """What the train text was drawn from."""
+    superwords: float | None = None
+    """Their share among the tokens of the dev text."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ def run_of(record: Mapping[str, Any] | None) -> Run:
         for name, text in as_mapping(record.get("languages")).items()
     ]
     if truncated:
-        languages = [replace(one, served=None, cost=None, states=()) for one in languages]
+        languages = [replace(one, served=None, cost=None, states=(), superwords=None) for one in languages]
     by_ratio = bool(languages) and all(one.line_equivalent is not None for one in languages)
     return Run(
         languages=tuple(sorted(languages, key=lambda one: -(one.cost or 0.0))),
@@ -114,6 +116,7 @@ def language_of(name: str, text: Mapping[str, Any], states: list[str]) -> Langua
         states=(*([] if exhausted_at is None else [f"exhausted at {exhausted_at:,}"]), *states),
         floor=pretokens / lines if lines and pretokens and "further_dev" not in text else None,
         of_bytes=as_whole(as_mapping(text.get("train")).get("of_bytes")),
+        superwords=as_number(as_mapping(text.get("superwords")).get("share")),
     )
 
 

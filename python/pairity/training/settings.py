@@ -29,6 +29,7 @@ from pairity.training.checks import (
     check_numbers,
     check_policy,
     check_special_tokens,
+    check_superwords,
 )
 from pairity.training.engine import Steps
 from pairity.training.policy import Policy
@@ -47,6 +48,8 @@ class Settings:
     max_token_length: int | None
     whole_characters: bool
     pretokenization: Pretokenization
+    superwords: float | None = None
+    """The share of the budget that is learned from words; the rest is learned from phrases."""
     special_tokens: tuple[str, ...] = ()
     roles: Roles = NO_ROLES
     start: Tokenizer | None = None
@@ -56,6 +59,7 @@ class Settings:
         check_policy(self.policy)
         check_numbers({"min_frequency": self.min_frequency, "max_token_length": self.max_token_length})
         check_goal(self.vocab_size, self.num_merges, self.taken, continued=self.start is not None)
+        check_superwords(self.superwords, self.pretokenization, continued=self.start is not None)
         check_exportable(self.pretokenization.pattern)
         check_special_tokens(self.special_tokens)
         self.roles.check(self.special_tokens)
@@ -105,14 +109,15 @@ class Settings:
             return BYTE_TOKENS
         return [self.start.tokens[token_id] for token_id in self.start.model.training_start.ids]
 
-    def for_engine(self) -> dict[str, Any]:
-        """The engine counts what is known as learned."""
+    def for_engine(self, *, in_words: bool = False) -> dict[str, Any]:
+        """The engine counts what is known as learned. `in_words`: up to where superwords begin."""
         known = len(self.remade)
+        goal = round((self.superwords or 1) * self.budget) if in_words else self.budget
         known_tokens = len(self.start.vocabulary) - len(BYTE_TOKENS) if self.start else 0
         first = self.policy.global_merges_of(self.budget)
         return {
-            "merges": None if self.num_merges is None else known + self.num_merges,
-            "tokens": None if self.vocab_size is None else known_tokens + self.budget,
+            "merges": None if self.num_merges is None else known + goal,
+            "tokens": None if self.vocab_size is None else known_tokens + goal,
             "global_merges": None if first is None else known + first,
             "window": self.policy.window_setting(),
             "joint": self.policy.joint_setting(),
@@ -146,7 +151,7 @@ class Settings:
             "max_token_length": self.max_token_length,
             "whole_characters": self.whole_characters,
             "pretokenization": asdict(self.pretokenization),
-        }
+        } | ({} if self.superwords is None else {"superwords": self.superwords})
 
 
 def make_settings(
@@ -162,6 +167,7 @@ def make_settings(
     reserved: int,
     pad_to: int | None,
     roles: GivenRoles,
+    superwords: float | None = None,
     **others: Any,
 ) -> Settings:
     """From the arguments of `train`. A tokenizer that is continued keeps how it cuts text and its special tokens."""
@@ -173,12 +179,14 @@ def make_settings(
         chosen = NO_ROLES.changed(roles)
         special_tokens = with_roles(special_tokens, chosen)
         names, vocab_size = with_reserved(special_tokens, reserved, pad_to, vocab_size, num_merges)
+        cut = Pretokenization.of(
+            DEFAULT_PRETOKENIZER if pretokenizer is None else pretokenizer, digits, normalize
+        )
         return Settings(
             vocab_size=vocab_size,
             num_merges=num_merges,
-            pretokenization=Pretokenization.of(
-                DEFAULT_PRETOKENIZER if pretokenizer is None else pretokenizer, digits, normalize
-            ),
+            pretokenization=cut if superwords is None else cut.in_phrases(),
+            superwords=superwords,
             special_tokens=names,
             roles=chosen,
             **others,
@@ -193,6 +201,7 @@ def make_settings(
         vocab_size=vocab_size if add_tokens is None else start.vocab_size + add_tokens,
         num_merges=num_merges,
         pretokenization=inherit_pretokenization(start, pretokenizer, digits, normalize),
+        superwords=superwords,
         special_tokens=tuple(sorted(start.special_tokens, key=start.special_tokens.__getitem__)),
         roles=start.roles,
         start=start,

@@ -11,7 +11,7 @@ from typing import Any, NoReturn, Unpack
 
 from pairity.counts.counting import count
 from pairity.counts.counts import Counts
-from pairity.counts.values import LanguageCounts, Split
+from pairity.counts.values import LanguageCounts, Split, cut_again
 from pairity.errors import PairityError, quoted
 from pairity.languages import chosen
 from pairity.progress import Progress
@@ -58,6 +58,17 @@ class Texts:
             for language, measure in self.measures.items()
         }
         return [(columns(counts), measured.get(language)) for language, counts in self.train.items()]
+
+    def in_words(self) -> "Texts":
+        """The same text cut into words, where this is cut into phrases: each word occurs as often as its phrases do."""
+        cut = self.train.pretokenization.words
+        assert cut is not None
+        train = {language: cut_again(counts, cut.pattern) for language, counts in self.train.items()}
+        measures = {
+            language: replace(measure, text=cut_again(measure.text, cut.pattern))
+            for language, measure in self.measures.items()
+        }
+        return replace(self, train=Counts(train, cut, self.train.split), measures=measures)
 
     def name(self, served: int | None) -> str:
         """Of a language that the engine knows by its number."""

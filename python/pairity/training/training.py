@@ -20,11 +20,12 @@ from pairity.threads import thread_count
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.checkpoint import Checkpoint, fingerprint
 from pairity.training.checks import check_checkpoint
-from pairity.training.engine import Learned, Steps, learn
+from pairity.training.engine import Exhausted, Learned, Steps, learn
 from pairity.training.extension import extension_report
 from pairity.training.policy import Parity, Policy
 from pairity.training.record import record_of
 from pairity.training.settings import Settings, make_settings
+from pairity.training.superwords import superwords_of
 from pairity.training.texts import Texts, read_train_and_dev
 from pairity.training.trace import Trace, trace_of
 
@@ -61,6 +62,7 @@ def train(
     dedup: Literal["lines"] | None = None,
     memory: str | int | None = None,
     min_count: int = 1,
+    superwords: float | None = None,
     **roles: Unpack[GivenRoles],
 ) -> Tokenizer:
     """Learn a tokenizer of exactly `vocab_size` tokens (bytes, learned and special), or of `num_merges` merges.
@@ -80,6 +82,8 @@ def train(
     `checkpoint` names a file that keeps the merges so far; with `resume` a killed run goes on from it. It stays
     when the run is done: remove it once the tokenizer is saved. Counting that takes more than a minute is kept beside
     it, in a folder of the same name with `.counting` at its end.
+    `superwords=0.5` learns half of the tokens from words, and the other half from phrases of up to four words, so that
+    tokens may reach across spaces; `pretokenizer="gpt4o:words6"` is for phrases of up to six.
     `memory` and `min_count` are for counting the train text, and mean what they mean for `count`.
     `continue_from` (a tokenizer, its place, or an object of `tokenizers` or `transformers`) keeps a tokenizer's tokens
     and ids and all that its files say, cuts text as it does, and learns further tokens: `add_tokens` of them, or as
@@ -105,6 +109,7 @@ def train(
         reserved=reserved,
         pad_to=pad_to,
         roles=roles,
+        superwords=superwords,
     )
     check_checkpoint(checkpoint, resume)
     threads = thread_count(threads)
@@ -150,6 +155,12 @@ def train(
     for warning in record["warnings"][len(texts.warnings) :]:
         warnings.warn(warning, PairityWarning, stacklevel=2)
     made = tokenizer_of(settings, learned.steps, record, trace)
+    if settings.superwords is not None:
+        found = superwords_of(settings, texts, trace, made.model)
+        record |= {"stages": found["stages"]}
+        for language, audit in found["languages"].items():
+            record["languages"][language]["superwords"] = audit
+        made = Tokenizer.from_model(replace(made.model, record=record))
     if settings.start:
         record |= {"extension": extension_report(settings.start, made, texts.measures, pad_to, threads)}
         made = Tokenizer.from_model(replace(made.model, record=record))
@@ -159,20 +170,38 @@ def train(
 def learn_merges(
     settings: Settings, texts: Texts, keeper: Checkpoint | None, *, resume: bool, threads: int, show: Progress
 ) -> Learned:
-    """The merges of a run, from the beginning or from its checkpoint, which keeps them all the while."""
+    """The merges of a run, from the beginning or from its checkpoint, which keeps them all the while.
+
+    With superwords, those of words come first; then all of them are made again in phrases, and there it goes on.
+    """
     saved = keeper.load() if keeper and resume else None
     known, exhausted = saved or (settings.remade, [])
     show.stage("learning merges", unit="merges", total=settings.budget)
-    try:
-        learned = learn(
+
+    def go_on(texts: Texts, known: Steps, exhausted: Exhausted, **goals: Any) -> Learned:
+        def hear(steps: Steps, exhausted: Exhausted) -> None:
+            if keeper and len(steps) > len(known):  # until then, known merges are made again
+                keeper.hear(steps, exhausted)
+
+        return learn(
             texts.for_engine(),
-            **settings.for_engine(),
+            **goals,
             threads=threads,
             known=known,
             known_exhausted=exhausted,
             tick=lambda done, served: show.at(settings.share(done), texts.name(served)),
-            checkpoint=keeper.hear if keeper else None,
+            checkpoint=hear if keeper else None,
         )
+
+    try:
+        if settings.superwords is not None and not (keeper and keeper.in_phrases):
+            words = texts.in_words()
+            known = go_on(words, known, exhausted, **settings.for_engine(in_words=True)).steps
+            exhausted = []  # who has no pair of tokens left in words has some in phrases
+            if keeper:
+                keeper.in_phrases = True
+                keeper.hear(known, exhausted)
+        learned = go_on(texts, known, exhausted, **settings.for_engine())
     except KeyboardInterrupt:
         if keeper:
             keeper.save_newest()

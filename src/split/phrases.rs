@@ -1,0 +1,136 @@
+//! Phrases: words that are cut together, so that a token may reach across the space between them.
+//!
+//! In: a known pattern and a number, GPT-4o's and 4. Out: a pattern that cuts as it does, but leaves up to four words in one
+//! piece: `by the way, I` -> `by the way`, `,`, ` I`.
+//!
+//! The words of a phrase are those of the known pattern, and have letters and marks alone (with GPT-4o's, also its `'re`);
+//! from the second on, each begins with one plain space. So every edge of phrases is an edge of words: `tests.rs` proves it,
+//! and that both ways to cut are the same, by the regex and by joining what the scanner has cut.
+
+use std::ops::Range;
+
+use super::rules::{Contractions, KNOWN, Rules};
+use super::scanner::{Scanner, scan_by};
+use super::{
+    GPT2, GPT2_SINGLE_DIGITS, GPT4, GPT4_SINGLE_DIGITS, GPT4O, GPT4O_SINGLE_DIGITS, QWEN35, WHITESPACE,
+    WHITESPACE_SINGLE_DIGITS,
+};
+use crate::check_in::CheckIn;
+use crate::error::Result;
+use crate::unicode::{LETTER, MARK, classes};
+
+/// How many words a phrase may have.
+pub const MOST_WORDS: usize = 16;
+
+/// What of a word the known pattern takes in one piece, up to the end of its letters and marks. (GPT-4o's takes a run of
+/// letters whole if it has upper case only in front, or nothing else.)
+const WORDS: [(&str, &str); 9] = [
+    (GPT4O, GPT4O_WORD),
+    (GPT4O_SINGLE_DIGITS, GPT4O_WORD),
+    (GPT4, LETTERS),
+    (GPT4_SINGLE_DIGITS, LETTERS),
+    (QWEN35, r"(?=\p{L})[\p{L}\p{M}]+"),
+    (GPT2, LETTERS),
+    (GPT2_SINGLE_DIGITS, LETTERS),
+    (WHITESPACE, r"(?=\p{L})[\p{L}\p{M}]+(?!\S)"),
+    (WHITESPACE_SINGLE_DIGITS, r"(?=\p{L})[\p{L}\p{M}]+(?![^\s\p{N}])"),
+];
+const GPT4O_WORD: &str = concat!(
+    r"(?=\p{L})(?:[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*(?:\p{Ll}[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|[\p{Lm}\p{Lo}\p{M}])|[\p{Lu}\p{Lt}]+)",
+    r"(?![\p{L}\p{M}])(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+);
+const LETTERS: &str = r"\p{L}+(?![\p{L}\p{M}])";
+
+/// The pattern of phrases of two to `most` words; None if `words` is no known pattern with words.
+pub fn pattern(words: &str, most: usize) -> Option<String> {
+    let (_, word) = WORDS.iter().find(|(known, _)| *known == words)?;
+    (2..=MOST_WORDS).contains(&most).then(|| format!(" ?{word}(?: {word}){{1,{}}}|{words}", most - 1))
+}
+
+/// The pattern that cuts the words, and how many of them a phrase has at most; None if this is no pattern of phrases.
+pub fn known(phrases: &str) -> Option<(&'static str, usize)> {
+    let is_this = |(words, most): &(&str, usize)| pattern(words, *most).as_deref() == Some(phrases);
+    let words = WORDS.iter().map(|(words, _)| *words).filter(|words| phrases.ends_with(words));
+    words.flat_map(|words| (2..=MOST_WORDS).map(move |most| (words, most))).find(is_this)
+}
+
+/// Calls `emit` with where the phrases lie: words are cut by this one of [`KNOWN`] and joined.
+pub fn split(
+    index: usize,
+    most: usize,
+    text: &str,
+    check_in: &mut CheckIn,
+    emit: &mut impl FnMut(Range<usize>, &mut CheckIn),
+) -> Result<()> {
+    let rules = &KNOWN[index].1;
+    let scanner = Scanner { text: text.as_bytes(), classes: classes() };
+    let mut phrase = 0..0;
+    let mut words = 0;
+    scan_by(index, text, check_in, &mut |piece: Range<usize>, check_in: &mut CheckIn| {
+        let is_word = rules.is_word(&scanner, &piece);
+        if is_word && words > 0 && words < most && text.as_bytes()[piece.start] == b' ' {
+            phrase.end = piece.end;
+            words += 1;
+            return;
+        }
+        if !phrase.is_empty() {
+            emit(phrase.clone(), check_in);
+        }
+        words = usize::from(is_word);
+        phrase = piece;
+    })?;
+    if !phrase.is_empty() {
+        emit(phrase, check_in);
+    }
+    Ok(())
+}
+
+impl Rules {
+    /// Whether a piece may be a word of a phrase: letters and marks up to where they end, with or without a space before them.
+    fn is_word(&self, scanner: &Scanner, piece: &Range<usize>) -> bool {
+        let start = piece.start + usize::from(scanner.text[piece.start] == b' ');
+        if scanner.flags(start).is_none_or(|flags| flags & LETTER == 0) {
+            return false;
+        }
+        let end = scanner.run(start, |flags| flags & (LETTER | MARK) != 0);
+        end == piece.end || end < piece.end && self.contractions == Contractions::AfterWord
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::split::NONE_SINGLE_DIGITS;
+
+    #[test]
+    fn phrases_have_whole_words_and_single_spaces_between() {
+        let phrases = |words: &str, text: &str| {
+            let index = KNOWN.iter().position(|(known, _)| *known == words).unwrap();
+            let mut found = Vec::new();
+            split(index, 3, text, &mut CheckIn::never(), &mut |phrase, _| {
+                found.push(text[phrase].to_owned())
+            })
+            .unwrap();
+            found
+        };
+        assert_eq!(
+            phrases(GPT4O, "By the way, I'm in a hurry now"),
+            ["By the way", ",", " I'm in a", " hurry now"]
+        );
+        assert_eq!(
+            phrases(GPT4O, "in 1999 we (all of us) a  b"),
+            ["in", " ", "199", "9", " we", " (", "all of us", ")", " a", " ", " b"]
+        );
+        assert_eq!(
+            phrases(GPT4O, "my camelCase NATO\nof a\u{a0}b"),
+            ["my", " camel", "Case NATO", "\n", "of a", "\u{a0}b"]
+        );
+        assert_eq!(phrases(GPT4O, "हिन्दी में ภาษา ไทย"), ["हिन्दी में ภาษา", " ไทย"]);
+        assert_eq!(phrases(GPT4, "I don't see it"), ["I don", "'t", " see it"]);
+        assert_eq!(phrases(WHITESPACE, "by the way, we go"), ["by the", " way,", " we go"]);
+        assert_eq!(pattern(NONE_SINGLE_DIGITS, 3), None);
+        assert_eq!(pattern(GPT4O, 1), None);
+        assert_eq!(known(&pattern(GPT2, 7).unwrap()), Some((GPT2, 7)));
+        assert_eq!(known(GPT2), None);
+    }
+}
