@@ -3,9 +3,9 @@
 //! In: a pre-token. Out: its ids, if it was put in and no other has taken its place.
 //!
 //! One hash table. A slot is one line of the processor's cache and holds a whole pre-token with all its ids, so that a look-up
-//! reads one place, whose address is known from the hash alone and can be fetched ahead. What does not fit into a slot, a few
-//! in a hundred, lies in two lists beside the table. Most texts have few distinct words, so the table starts small; at its
-//! limit, new words take the places of old ones.
+//! reads one place, whose address is known from the hash alone and can be fetched ahead. Nearly all pre-tokens are short: their
+//! bytes are the key, and nothing else is compared. What does not fit into a slot, a few in a hundred, lies in two lists beside
+//! the table. Most texts have few distinct words, so the table starts small; at its limit, new words take the places of old ones.
 
 use crate::memory::prefetch;
 use crate::word::{Key, Word};
@@ -22,20 +22,47 @@ const MOST_STEPS: usize = 8;
 /// Longer pre-tokens are seldom seen twice.
 const LONGEST_CACHED: usize = 1 << 10;
 
-const MOST_INLINE: usize = 7;
+const MOST_INLINE: usize = 11;
+/// Added to the number of ids: the bytes of a pre-token that is longer than a key follow them.
+const LONG: u32 = 1 << 16;
 /// In place of the number of ids: they lie aside.
 const ASIDE: u32 = u32::MAX;
 
-/// A pre-token and its ids. Of the eight numbers, the last one says how many of the others are ids, and is 0 in a free slot.
+/// A pre-token and its ids. Of the twelve numbers, the last one says how many of the others are ids, and is 0 in a free slot.
 /// Where they lie aside, the first three say where the bytes of a long pre-token start, and where the ids start and end.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Slot {
     key: Key,
-    ids: [u32; MOST_INLINE + 1],
+    numbers: [u32; MOST_INLINE + 1],
 }
 
-const FREE: Slot = Slot { key: Key::NONE, ids: [0; MOST_INLINE + 1] };
+const FREE: Slot = Slot { key: Key::NONE, numbers: [0; MOST_INLINE + 1] };
+
+impl Slot {
+    #[inline(always)]
+    fn kind(&self) -> u32 {
+        self.numbers[MOST_INLINE]
+    }
+
+    /// The ids and, where it is too long for its key, the bytes of a pre-token, if that is not too much.
+    fn holding(word: &Word, ids: &[u32]) -> Option<Slot> {
+        let bytes = if word.is_long() { word.bytes } else { &[] };
+        let mut numbers = [0; MOST_INLINE + 1];
+        let (own, kind) = numbers.split_at_mut(MOST_INLINE);
+        let (places, rest) = own.split_at_mut_checked(ids.len())?;
+        places.copy_from_slice(ids);
+        rest.get(..bytes.len().div_ceil(4))?;
+        rest.iter_mut().zip(packed(bytes)).for_each(|(place, number)| *place = number);
+        kind[0] = ids.len() as u32 + if word.is_long() { LONG } else { 0 };
+        Some(Slot { key: word.key, numbers })
+    }
+}
+
+/// Four bytes in each number, and zeros at the end.
+fn packed(bytes: &[u8]) -> impl Iterator<Item = u32> {
+    bytes.chunks(4).map(|some| some.iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte)))
+}
 
 pub struct Cache {
     /// A power of two.
@@ -68,26 +95,27 @@ impl Cache {
     #[inline(always)]
     pub fn get(&self, word: &Word, ids: &mut Vec<u32>) -> bool {
         let slot = &self.slots[self.home(word)];
-        let count = slot.ids[MOST_INLINE] as usize;
+        let count = slot.kind() as usize;
         if slot.key == word.key && count <= MOST_INLINE {
             // All that the slot has, whatever the number: a copy of a fixed size is much faster.
-            ids.extend_from_slice(&slot.ids);
-            ids.truncate(ids.len() - slot.ids.len() + count);
+            ids.extend_from_slice(&slot.numbers);
+            ids.truncate(ids.len() - slot.numbers.len() + count);
             return true;
         }
         self.get_elsewhere(word, ids)
     }
 
-    /// The same, for those that lie aside or have had to step from their place.
+    /// The same, for those that are long, lie aside, or have had to step from their place.
     #[inline(never)]
     fn get_elsewhere(&self, word: &Word, ids: &mut Vec<u32>) -> bool {
         let Some(at) = self.find(word) else { return false };
-        let Slot { ids: found, .. } = self.slots[at];
-        match found[MOST_INLINE] {
-            ASIDE => ids.extend_from_slice(&self.ids_aside[found[1] as usize..found[2] as usize]),
-            count => ids.extend_from_slice(&found[..count as usize]),
+        let Slot { numbers, .. } = &self.slots[at];
+        match self.slots[at].kind() {
+            0 => return false,
+            ASIDE => ids.extend_from_slice(&self.ids_aside[numbers[1] as usize..numbers[2] as usize]),
+            kind => ids.extend_from_slice(&numbers[..(kind % LONG) as usize]),
         }
-        found[MOST_INLINE] > 0
+        true
     }
 
     /// The places where what has this hash may lie, in order.
@@ -99,13 +127,23 @@ impl Cache {
     /// The place of the slot that has the pre-token, or else of the free one that it would take.
     fn find(&self, word: &Word) -> Option<usize> {
         self.places(word.hash).find(|&at| {
-            let Slot { key, ids } = self.slots[at];
-            let same = || {
-                let aside = self.bytes_aside.get(ids[0] as usize..).unwrap_or_default();
-                !word.is_long() || aside.starts_with(word.bytes)
-            };
-            ids[MOST_INLINE] == 0 || key == word.key && same()
+            let slot = &self.slots[at];
+            slot.kind() == 0 || slot.key == word.key && (!word.is_long() || self.has_bytes(slot, word.bytes))
         })
+    }
+
+    /// Whether a slot is that of these bytes, where it is that of so many bytes.
+    fn has_bytes(&self, slot: &Slot, bytes: &[u8]) -> bool {
+        match slot.kind() {
+            ASIDE => {
+                self.bytes_aside.get(slot.numbers[0] as usize..).is_some_and(|aside| aside.starts_with(bytes))
+            }
+            kind => packed(bytes).eq(slot.numbers[..MOST_INLINE]
+                .iter()
+                .copied()
+                .skip((kind % LONG) as usize)
+                .take(bytes.len().div_ceil(4))),
+        }
     }
 
     /// A pre-token that `get` did not find, and its ids.
@@ -122,22 +160,18 @@ impl Cache {
         // In a full table each takes its own place, whoever has it: frequent words soon come back.
         let is_full = 2 * (self.taken + 1) > self.slots.len();
         let at = self.find(word).filter(|_| !is_full).unwrap_or(self.home(word));
-        let slot = &mut self.slots[at];
-        self.taken += usize::from(slot.ids[MOST_INLINE] == 0);
-        slot.key = word.key;
-        if word.is_long() || ids.len() > MOST_INLINE {
-            let starts = [self.bytes_aside.len(), self.ids_aside.len()].map(|start| start as u32);
-            slot.ids[..2].copy_from_slice(&starts);
-            slot.ids[2] = starts[1] + ids.len() as u32;
-            slot.ids[MOST_INLINE] = ASIDE;
+        self.taken += usize::from(self.slots[at].kind() == 0);
+        self.slots[at] = Slot::holding(word, ids).unwrap_or_else(|| {
+            let (bytes, start) = (self.bytes_aside.len(), self.ids_aside.len());
             self.ids_aside.extend_from_slice(ids);
             if word.is_long() {
                 self.bytes_aside.extend_from_slice(word.bytes);
             }
-        } else {
-            slot.ids[..ids.len()].copy_from_slice(ids);
-            slot.ids[MOST_INLINE] = ids.len() as u32;
-        }
+            let mut numbers = [0; MOST_INLINE + 1];
+            numbers[..3].copy_from_slice(&[bytes, start, self.ids_aside.len()].map(|place| place as u32));
+            numbers[MOST_INLINE] = ASIDE;
+            Slot { key: word.key, numbers }
+        });
     }
 
     #[cold]
@@ -145,9 +179,8 @@ impl Cache {
         let larger = vec![FREE; self.most_slots.min(GROWTH * self.slots.len())];
         self.taken = 0;
         for slot in std::mem::replace(&mut self.slots, larger) {
-            if slot.ids[MOST_INLINE] > 0
-                && let Some(at) =
-                    self.places(slot.key.hash()).find(|&at| self.slots[at].ids[MOST_INLINE] == 0)
+            if slot.kind() > 0
+                && let Some(at) = self.places(slot.key.hash()).find(|&at| self.slots[at].kind() == 0)
             {
                 self.slots[at] = slot;
                 self.taken += 1;
@@ -167,6 +200,7 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hash::PI;
 
     #[test]
     fn all_that_was_put_in_is_found_until_the_limit_and_nothing_else_ever() {
@@ -216,11 +250,8 @@ mod tests {
         assert!(found.contains(&99), "the last one is there");
     }
 
-    /// The third number takes away what the first two do to the hash.
+    /// The first number makes the product zero, whatever the second.
     fn word_of_one_hash(n: u64) -> Vec<u8> {
-        let start = [n, 7 * n + 1];
-        let start_only: Vec<u8> = start.iter().flat_map(|part| part.to_le_bytes()).collect();
-        let third = Word::from(&start_only[..]).key.start() ^ 5;
-        [&start_only[..], &third.to_le_bytes()].concat()
+        [PI[0].to_le_bytes(), (n << 8 | 1).to_le_bytes()].concat()[..15].to_vec()
     }
 }
