@@ -7,9 +7,9 @@ use std::ops::Range;
 
 const LONGEST_SHORT: usize = 15;
 
-/// Up to 15 bytes: they, zeros, and the length in the last byte. More: a hash, the length, and a last byte that is no
-/// length; so two of these may have the same key.
-#[derive(Clone, Copy, Default, PartialEq)]
+/// Up to 15 bytes: they, zeros, and the length in the last byte. More: a hash, and the length, which leaves the last byte 0;
+/// so two of these may have the same key. The upper four bits are free for a tag.
+#[derive(Clone, Copy, Default)]
 pub struct Key([u64; 2]);
 
 /// `MASKS[length]` keeps the first `length` bytes of a key.
@@ -19,9 +19,26 @@ impl Key {
     /// Of an empty string, which is no word.
     pub const NONE: Key = Key([0; 2]);
 
+    /// Whatever the tag.
     #[inline(always)]
     pub fn hash(self) -> u64 {
-        fold(self.0[0] ^ PI[0], self.0[1] ^ PI[1])
+        fold(self.0[0] ^ PI[0], self.0[1] << 4 ^ PI[1])
+    }
+
+    /// The same but for the tag.
+    #[inline(always)]
+    pub fn is(self, other: Key) -> bool {
+        (self.0[0] ^ other.0[0]) | (self.0[1] ^ other.0[1]) << 4 == 0
+    }
+
+    #[inline(always)]
+    pub fn tag(self) -> usize {
+        (self.0[1] >> 60) as usize
+    }
+
+    /// Of one that has no tag yet; up to 15.
+    pub fn tagged(self, tag: usize) -> Key {
+        Key([self.0[0], self.0[1] | (tag as u64) << 60])
     }
 }
 
@@ -46,7 +63,7 @@ impl<'t> Word<'t> {
             let [start, end] = MASKS[length];
             Key([loaded[0] & start, loaded[1] & end | (length as u64) << 56])
         } else {
-            Key([hash_long(bytes), length as u64 | 0xFF << 56])
+            Key([hash_long(bytes), length as u64])
         };
         Self { bytes, key, hash: key.hash() }
     }

@@ -2,67 +2,41 @@
 //!
 //! In: a pre-token. Out: its ids, if it was put in and no other has taken its place.
 //!
-//! One hash table. A slot is one line of the processor's cache and holds a whole pre-token with all its ids, so that a look-up
-//! reads one place, whose address is known from the hash alone and can be fetched ahead. Nearly all pre-tokens are short: their
-//! bytes are the key, and nothing else is compared. What does not fit into a slot, a few in a hundred, lies in two lists beside
-//! the table. Most texts have few distinct words, so the table starts small; at its limit, new words take the places of old ones.
+//! One hash table. A slot is half a line of the processor's cache and holds a whole pre-token with all its ids, so that a
+//! look-up reads one place, whose address is known from the hash alone and can be fetched ahead. What does not fit into a slot,
+//! a few in a hundred, lies in two lists beside the table. Most texts have few distinct words, so the table starts small; at its
+//! limit, new words take the places of old ones.
 
 use crate::memory::prefetch;
 use crate::word::{Key, Word};
 
-/// How many slots a cache may have: 32 MB for each thread.
+/// How many slots a cache may have: 16 MB for each thread.
 pub const MOST_SLOTS: usize = 1 << 19;
 const FIRST_SLOTS: usize = 1 << 11;
 /// New memory costs more than all that a larger table saves, so there are few steps on the way to the limit.
 const GROWTH: usize = 4;
-/// In bytes and in ids: how much of what does not fit into slots is kept.
-const MOST_ASIDE: usize = 1 << 22;
+/// How much of what does not fit into slots is kept: 16 MB of each.
+const MOST_BYTES_ASIDE: usize = 1 << 24;
+const MOST_IDS_ASIDE: usize = 1 << 22;
 /// In slots: how far a pre-token may lie from its place. Words that someone chose for their equal hashes replace each other.
 const MOST_STEPS: usize = 8;
 /// Longer pre-tokens are seldom seen twice.
 const LONGEST_CACHED: usize = 1 << 10;
 
-const MOST_INLINE: usize = 11;
-/// Added to the number of ids: the bytes of a pre-token that is longer than a key follow them.
-const LONG: u32 = 1 << 16;
+const MOST_INLINE: usize = 4;
 /// In place of the number of ids: they lie aside.
-const ASIDE: u32 = u32::MAX;
+const ASIDE: usize = 15;
 
-/// A pre-token and its ids. Of the twelve numbers, the last one says how many of the others are ids, and is 0 in a free slot.
-/// Where they lie aside, the first three say where the bytes of a long pre-token start, and where the ids start and end.
+/// A pre-token and its ids. The tag of the key says how many of the numbers are ids, and is 0 in a free slot. Where they lie
+/// aside, the first three say where the bytes of a long pre-token start, and where the ids start and end.
 #[derive(Clone, Copy)]
-#[repr(align(64))]
+#[repr(align(32))]
 struct Slot {
     key: Key,
-    numbers: [u32; MOST_INLINE + 1],
+    numbers: [u32; MOST_INLINE],
 }
 
-const FREE: Slot = Slot { key: Key::NONE, numbers: [0; MOST_INLINE + 1] };
-
-impl Slot {
-    #[inline(always)]
-    fn kind(&self) -> u32 {
-        self.numbers[MOST_INLINE]
-    }
-
-    /// The ids and, where it is too long for its key, the bytes of a pre-token, if that is not too much.
-    fn holding(word: &Word, ids: &[u32]) -> Option<Slot> {
-        let bytes = if word.is_long() { word.bytes } else { &[] };
-        let mut numbers = [0; MOST_INLINE + 1];
-        let (own, kind) = numbers.split_at_mut(MOST_INLINE);
-        let (places, rest) = own.split_at_mut_checked(ids.len())?;
-        places.copy_from_slice(ids);
-        rest.get(..bytes.len().div_ceil(4))?;
-        rest.iter_mut().zip(packed(bytes)).for_each(|(place, number)| *place = number);
-        kind[0] = ids.len() as u32 + if word.is_long() { LONG } else { 0 };
-        Some(Slot { key: word.key, numbers })
-    }
-}
-
-/// Four bytes in each number, and zeros at the end.
-fn packed(bytes: &[u8]) -> impl Iterator<Item = u32> {
-    bytes.chunks(4).map(|some| some.iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte)))
-}
+const FREE: Slot = Slot { key: Key::NONE, numbers: [0; MOST_INLINE] };
 
 pub struct Cache {
     /// A power of two.
@@ -95,27 +69,39 @@ impl Cache {
     #[inline(always)]
     pub fn get(&self, word: &Word, ids: &mut Vec<u32>) -> bool {
         let slot = &self.slots[self.home(word)];
-        let count = slot.kind() as usize;
-        if slot.key == word.key && count <= MOST_INLINE {
-            // All that the slot has, whatever the number: a copy of a fixed size is much faster.
-            ids.extend_from_slice(&slot.numbers);
-            ids.truncate(ids.len() - slot.numbers.len() + count);
-            return true;
+        let count = slot.key.tag();
+        if slot.key.is(word.key) {
+            if count <= MOST_INLINE {
+                // All that the slot has, whatever the number: a copy of a fixed size is much faster.
+                ids.extend_from_slice(&slot.numbers);
+                ids.truncate(ids.len() - slot.numbers.len() + count);
+                return true;
+            }
+            if !word.is_long() {
+                ids.extend_from_slice(self.aside(slot));
+                return true;
+            }
         }
         self.get_elsewhere(word, ids)
     }
 
-    /// The same, for those that are long, lie aside, or have had to step from their place.
+    /// The same, for those that lie aside or have had to step from their place.
     #[inline(never)]
     fn get_elsewhere(&self, word: &Word, ids: &mut Vec<u32>) -> bool {
         let Some(at) = self.find(word) else { return false };
-        let Slot { numbers, .. } = &self.slots[at];
-        match self.slots[at].kind() {
+        let Slot { key, numbers } = &self.slots[at];
+        match key.tag() {
             0 => return false,
-            ASIDE => ids.extend_from_slice(&self.ids_aside[numbers[1] as usize..numbers[2] as usize]),
-            kind => ids.extend_from_slice(&numbers[..(kind % LONG) as usize]),
+            ASIDE => ids.extend_from_slice(self.aside(&self.slots[at])),
+            count => ids.extend_from_slice(&numbers[..count]),
         }
         true
+    }
+
+    /// The ids of a slot that says where they lie.
+    #[inline(always)]
+    fn aside(&self, slot: &Slot) -> &[u32] {
+        &self.ids_aside[slot.numbers[1] as usize..slot.numbers[2] as usize]
     }
 
     /// The places where what has this hash may lie, in order.
@@ -127,23 +113,13 @@ impl Cache {
     /// The place of the slot that has the pre-token, or else of the free one that it would take.
     fn find(&self, word: &Word) -> Option<usize> {
         self.places(word.hash).find(|&at| {
-            let slot = &self.slots[at];
-            slot.kind() == 0 || slot.key == word.key && (!word.is_long() || self.has_bytes(slot, word.bytes))
+            let Slot { key, numbers } = &self.slots[at];
+            let same = || {
+                let aside = self.bytes_aside.get(numbers[0] as usize..).unwrap_or_default();
+                !word.is_long() || aside.starts_with(word.bytes)
+            };
+            key.tag() == 0 || key.is(word.key) && same()
         })
-    }
-
-    /// Whether a slot is that of these bytes, where it is that of so many bytes.
-    fn has_bytes(&self, slot: &Slot, bytes: &[u8]) -> bool {
-        match slot.kind() {
-            ASIDE => {
-                self.bytes_aside.get(slot.numbers[0] as usize..).is_some_and(|aside| aside.starts_with(bytes))
-            }
-            kind => packed(bytes).eq(slot.numbers[..MOST_INLINE]
-                .iter()
-                .copied()
-                .skip((kind % LONG) as usize)
-                .take(bytes.len().div_ceil(4))),
-        }
     }
 
     /// A pre-token that `get` did not find, and its ids.
@@ -154,24 +130,26 @@ impl Cache {
         let is_full = 2 * (self.taken + 1) > self.slots.len();
         if is_full && self.slots.len() < self.most_slots {
             self.grow();
-        } else if self.bytes_aside.len().max(self.ids_aside.len()) > MOST_ASIDE {
+        } else if self.bytes_aside.len() > MOST_BYTES_ASIDE || self.ids_aside.len() > MOST_IDS_ASIDE {
             self.clear();
         }
         // In a full table each takes its own place, whoever has it: frequent words soon come back.
         let is_full = 2 * (self.taken + 1) > self.slots.len();
         let at = self.find(word).filter(|_| !is_full).unwrap_or(self.home(word));
-        self.taken += usize::from(self.slots[at].kind() == 0);
-        self.slots[at] = Slot::holding(word, ids).unwrap_or_else(|| {
-            let (bytes, start) = (self.bytes_aside.len(), self.ids_aside.len());
+        let slot = &mut self.slots[at];
+        self.taken += usize::from(slot.key.tag() == 0);
+        if word.is_long() || ids.len() > MOST_INLINE {
+            let starts = [self.bytes_aside.len(), self.ids_aside.len()].map(|start| start as u32);
+            slot.key = word.key.tagged(ASIDE);
+            slot.numbers = [starts[0], starts[1], starts[1] + ids.len() as u32, 0];
             self.ids_aside.extend_from_slice(ids);
             if word.is_long() {
                 self.bytes_aside.extend_from_slice(word.bytes);
             }
-            let mut numbers = [0; MOST_INLINE + 1];
-            numbers[..3].copy_from_slice(&[bytes, start, self.ids_aside.len()].map(|place| place as u32));
-            numbers[MOST_INLINE] = ASIDE;
-            Slot { key: word.key, numbers }
-        });
+        } else {
+            slot.key = word.key.tagged(ids.len());
+            slot.numbers[..ids.len()].copy_from_slice(ids);
+        }
     }
 
     #[cold]
@@ -179,8 +157,8 @@ impl Cache {
         let larger = vec![FREE; self.most_slots.min(GROWTH * self.slots.len())];
         self.taken = 0;
         for slot in std::mem::replace(&mut self.slots, larger) {
-            if slot.kind() > 0
-                && let Some(at) = self.places(slot.key.hash()).find(|&at| self.slots[at].kind() == 0)
+            if slot.key.tag() > 0
+                && let Some(at) = self.places(slot.key.hash()).find(|&at| self.slots[at].key.tag() == 0)
             {
                 self.slots[at] = slot;
                 self.taken += 1;
