@@ -49,7 +49,12 @@ IDEAS = (
         "pre-tokens of ASCII found 64 bytes at a time",
         "src/split/scanner.rs",
         ("count", "encode"),
-        (("let mut starts = if rules.have_blocks() {", "let mut starts = if false && rules.have_blocks() {"),),
+        (
+            (
+                "let mut starts = if rules.have_blocks() {",
+                "let mut starts = if false && rules.have_blocks() {",
+            ),
+        ),
     ),
     Idea(
         "a word of ASCII known from one look at 16 bytes",

@@ -4,7 +4,8 @@
     python docs/lm_speed.py -o speed.json --size 5M --batch 2 4:2 --context 32 --steps 3 --precision float32
 
 Needs what docs/lm_run.py needs: torch, numpy and tokenizers. Ids are drawn at random, since a step takes as long
-whatever they are; steps are timed once they are compiled. Beside them stands a product of matrices in the same precision.
+whatever they are; steps are timed once they are compiled. Beside them stands a product of matrices in the same
+precision.
 With the record in its place, `python docs/tables.py` fills the page.
 """
 
@@ -15,16 +16,24 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import lm_run  # first: it finds pairity
 import numpy as np
 import torch
 
+import lm_run  # first: it finds pairity
 from pairity.lm.recipe import Recipe
 from pairity.lm.training import WARM, Engine, one_step, optimizer_of
 
 RECORD = Path(__file__).parent / "results" / "lm-speed.json"
 VOCAB_SIZE = 32_000
-COLUMNS = ("batch", "sequences at once", "ms per step", "tokens/s", "TFLOP/s", "of the measured peak", "of the named peak")  # fmt: skip
+COLUMNS = (
+    "batch",
+    "sequences at once",
+    "ms per step",
+    "tokens/s",
+    "TFLOP/s",
+    "of the measured peak",
+    "of the named peak",
+)
 
 
 def seconds(work: Callable[[], object], times: int, device: torch.device) -> float:
@@ -109,9 +118,7 @@ def main(arguments: list[str] | None = None) -> None:
     for given in options.batch:
         batch, _, at_once = given.partition(":")
         settings = {name: getattr(options, name) for name in ("size", "context", "precision")}
-        recipes.append(
-            Recipe(batch=int(batch), micro_batch=int(at_once) if at_once else None, **settings)
-        )
+        recipes.append(Recipe(batch=int(batch), micro_batch=int(at_once) if at_once else None, **settings))
     text = json.dumps(record(recipes, options.steps), ensure_ascii=False, indent=1) + "\n"
     options.output.write_text(text, encoding="utf-8")
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import tables
 
 import pairity
+import tables
 from pairity import sample
 from pairity.lm.documents import Choice
 from pairity.lm.texts import Texts
@@ -135,10 +135,23 @@ def test_rank_correlation():
 
 def test_steps_are_timed_on_whatever_device_there_is(tmp_path):
     pytest.importorskip("torch")
-    import lm_speed
     import torch
 
-    given = ["--size", "5M", "--batch", "2", "4:2", "--context", "16", "--precision", "float32", "--steps", "2"]
+    import lm_speed
+
+    given = [
+        "--size",
+        "5M",
+        "--batch",
+        "2",
+        "4:2",
+        "--context",
+        "16",
+        "--precision",
+        "float32",
+        "--steps",
+        "2",
+    ]
     lm_speed.main(["-o", str(tmp_path / "speed.json"), *given])
     record = json.loads((tmp_path / "speed.json").read_text())
     assert [row[:3] for row in record["rows"]] == [["5M", "2 x 16", "2"], ["5M", "4 x 16", "2"]]
@@ -147,4 +160,3 @@ def test_steps_are_timed_on_whatever_device_there_is(tmp_path):
         a_step = int(batch.split()[0]) * 16
         assert int(tokens.replace(",", "")) * float(milliseconds) / 1000 == pytest.approx(a_step, rel=0.1)
     assert tables.render(record, "speed.json").startswith("| model | batch |")
-

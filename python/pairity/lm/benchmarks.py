@@ -32,7 +32,10 @@ from pairity.lm.measuring import TABLE, write_table
 from pairity.text.sampling import is_number
 
 PROGRAMS = ("lighteval", "lm_eval")
-METRICS = ("acc_norm", "acc_norm_token", "acc", "acc_", "loglikelihood_acc", "mc1", "truthfulqa_mc1", "exact_match", "em")
+METRICS = (
+    *("acc_norm", "acc_norm_token", "acc", "acc_", "loglikelihood_acc"),
+    *("mc1", "truthfulqa_mc1", "exact_match", "em"),
+)
 """Of those that a result has, the first is taken: accuracy, normalised by length where there is one."""
 
 ENGLISH = "eng"
