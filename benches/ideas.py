@@ -46,6 +46,28 @@ IDEAS = (
         (("match KNOWN.iter().position(|(known, _)| *known == pattern) {", "match None::<usize> {"),),
     ),
     Idea(
+        "pre-tokens of ASCII found 64 bytes at a time",
+        "src/split/scanner.rs",
+        ("count", "encode"),
+        (
+            (
+                "let mut starts = if rules.have_blocks() {",
+                "let mut starts = if false && rules.have_blocks() {",
+            ),
+        ),
+    ),
+    Idea(
+        "a word of ASCII known from one look at 16 bytes",
+        "src/split/scanner.rs",
+        ("count", "encode"),
+        (
+            (
+                "if let Some(end) = self.simple_word_end(scanner, start) {",
+                "if let Some(end) = None.or_else(|| if false { self.simple_word_end(scanner, start) } else { None }) {",
+            ),
+        ),
+    ),
+    Idea(
         "letters of ASCII passed eight at a time",
         "src/split/scanner.rs",
         ("count", "encode"),

@@ -1,7 +1,6 @@
 """Turn what docs/lm_run.py measured into the records of docs/lm.md.
 
     python docs/lm_tables.py lm-0.json lm-7.json     writes docs/results/lm-*.json, and the tables of docs/lm.md
-    ... --speed mfu.txt                              and docs/results/lm-speed.json, from steps timed on the same GPU
 
 Every difference is between a tokenizer and classical BPE on the same lines with the same seeds: lines are resampled
 together, seeds are shown one by one.
@@ -9,7 +8,6 @@ together, seeds are shown one by one.
 
 import argparse
 import json
-import re
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -20,11 +18,9 @@ import numpy as np
 import tables
 from pairity.languages import language as facts
 from pairity.lm.measuring import Comparison, Estimate, Scored
-from pairity.lm.recipe import PEAKS, Recipe
 
 RESULTS = Path(__file__).parent / "results"
 BASELINE = "classical"
-VOCAB_SIZE = 32_000
 MADE_BY = "python docs/lm_tables.py"
 
 Run = dict[str, Any]
@@ -265,56 +261,6 @@ def runs(study: Study) -> dict[str, Any]:
     }
 
 
-PEAK = re.compile(r"^peak (?P<peak>[\d.]+)$", re.MULTILINE)
-STEP = re.compile(
-    r"^(?P<size>\w+) (?P<parameters>\d+) (?P<batch>\d+) (?P<micro_batch>\d+|None) .*"
-    r"step (?P<milliseconds>[\d.]+) ms (?P<tokens>[\d,]+) tok/s",
-    re.MULTILINE,
-)
-"""peak 744.8
-110M 109529856 64 None warm 31s step 113.9 ms 575,353 tok/s ...
-
-TFLOP/s of a product of matrices in bf16; then the steps of a size: parameters, batch, micro-batch, time and speed."""
-
-
-def speed(study: Study, log: str) -> dict[str, Any]:
-    """What the GPU reaches in training, of what it reaches in a product of matrices and of what its maker names."""
-    found = PEAK.search(log)
-    if found is None:
-        raise SystemExit("the file of --speed has no line 'peak TFLOP/s'.")
-    peak, machine = float(found["peak"]), study.about["machine"]
-    named = next(flops for part, flops in PEAKS.items() if part in machine["device"]) / 1e12
-    rows = []
-    for step in STEP.finditer(log):
-        shape = Recipe(size=step["size"]).shape(VOCAB_SIZE)
-        if shape.parameters != int(step["parameters"]):
-            raise SystemExit(f"{step['size']} has {shape.parameters:,} parameters, not {step['parameters']}.")
-        tokens = int(step["tokens"].replace(",", ""))
-        rate = tokens * shape.flops_per_token / 1e12
-        at_once = step["batch"] if step["micro_batch"] == "None" else step["micro_batch"]
-        rows.append(
-            [
-                step["size"],
-                f"{step['batch']} x {shape.context:,}",
-                at_once,
-                step["milliseconds"],
-                f"{tokens:,}",
-                f"{rate:.0f}",
-                f"{rate / peak:.0%}",
-                f"{rate / named:.0%}",
-            ]
-        )
-    return {
-        "columns": columns(
-            "model", "batch", "sequences at once", "ms per step", "tokens/s", "TFLOP/s", "of the measured peak",
-            "of the named peak",
-        ),
-        "rows": rows,
-        "note": f"{machine['device']}, PyTorch {machine['torch']}, bf16, compiled. A product of matrices was measured "
-        f"at {peak:.0f} TFLOP/s; the maker names {named:.0f}.",
-    }  # fmt: skip
-
-
 TABLES = {
     "overview": overview,
     "differences": differences,
@@ -343,16 +289,11 @@ def main(arguments: list[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("files", type=Path, nargs="+", help="what docs/lm_run.py wrote")
-    parser.add_argument(
-        "--speed", type=Path, help="steps that were timed, and the peak of a product of matrices"
-    )
     parser.add_argument("--resamples", type=int, default=1000)
     parser.add_argument("-o", "--output", type=Path, default=RESULTS)
     options = parser.parse_args(arguments)
     study = Study(*read(options.files), options.resamples)
     made = {name: make(study) for name, make in TABLES.items()}
-    if options.speed:
-        made["speed"] = speed(study, options.speed.read_text(encoding="utf-8"))
     for name, table in made.items():
         record = {"made_by": MADE_BY, **table}
         text = json.dumps(record, ensure_ascii=False, indent=1) + "\n"

@@ -5,30 +5,40 @@
 use crate::hash::{PI, fold, hash_long, masks};
 use std::ops::Range;
 
-const LONGEST_SHORT: usize = 31;
+const LONGEST_SHORT: usize = 15;
 
-/// Up to 31 bytes: they, zeros, and the length in the last byte. More: the first eight, a hash, the length, and
-/// a last byte that is no length; so two of these may have the same key.
-#[derive(Clone, Copy, Default, PartialEq)]
-pub struct Key([u64; 4]);
+/// Up to 15 bytes: they, zeros, and the length in the last byte. More: a hash, and the length, which leaves the last byte 0;
+/// so two of these may have the same key. The upper four bits are free for a tag.
+#[derive(Clone, Copy, Default)]
+pub struct Key([u64; 2]);
 
 /// `MASKS[length]` keeps the first `length` bytes of a key.
-const MASKS: [[u64; 4]; LONGEST_SHORT + 1] = masks();
+const MASKS: [[u64; 2]; LONGEST_SHORT + 1] = masks();
 
 impl Key {
     /// Of an empty string, which is no word.
-    pub const NONE: Key = Key([0; 4]);
+    pub const NONE: Key = Key([0; 2]);
 
+    /// Whatever the tag.
     #[inline(always)]
     pub fn hash(self) -> u64 {
-        let [.., c, d] = self.0;
-        fold(self.start() ^ c, d ^ PI[2])
+        fold(self.0[0] ^ PI[0], self.0[1] << 4 ^ PI[1])
     }
 
-    /// What the first half does to the hash.
+    /// The same but for the tag.
     #[inline(always)]
-    pub fn start(self) -> u64 {
-        fold(self.0[0] ^ PI[0], self.0[1] ^ PI[1])
+    pub fn is(self, other: Key) -> bool {
+        (self.0[0] ^ other.0[0]) | (self.0[1] ^ other.0[1]) << 4 == 0
+    }
+
+    #[inline(always)]
+    pub fn tag(self) -> usize {
+        (self.0[1] >> 60) as usize
+    }
+
+    /// Of one that has no tag yet; up to 15.
+    pub fn tagged(self, tag: usize) -> Key {
+        Key([self.0[0], self.0[1] | (tag as u64) << 60])
     }
 }
 
@@ -50,11 +60,10 @@ impl<'t> Word<'t> {
                 Some(chunk) => load(chunk),
                 None => load(&padded(bytes)),
             };
-            let mut key = [0, 1, 2, 3].map(|i| loaded[i] & MASKS[length][i]);
-            key[3] |= (length as u64) << 56;
-            Key(key)
+            let [start, end] = MASKS[length];
+            Key([loaded[0] & start, loaded[1] & end | (length as u64) << 56])
         } else {
-            Key([load(&padded(&bytes[..8]))[0], hash_long(bytes), length as u64, 0xFF << 56])
+            Key([hash_long(bytes), length as u64])
         };
         Self { bytes, key, hash: key.hash() }
     }
@@ -76,13 +85,14 @@ pub fn hash(bytes: &[u8]) -> u64 {
 }
 
 #[inline(always)]
-fn load(bytes: &[u8; 32]) -> [u64; 4] {
+fn load(bytes: &[u8; 16]) -> [u64; 2] {
     let (words, _) = bytes.as_chunks();
-    [0, 1, 2, 3].map(|i| u64::from_le_bytes(words[i]))
+    [0, 1].map(|i| u64::from_le_bytes(words[i]))
 }
 
-fn padded(bytes: &[u8]) -> [u8; 32] {
-    let mut padded = [0; 32];
+#[cold]
+fn padded(bytes: &[u8]) -> [u8; 16] {
+    let mut padded = [0; 16];
     padded[..bytes.len()].copy_from_slice(bytes);
     padded
 }

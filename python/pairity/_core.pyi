@@ -165,7 +165,7 @@ class Encoder:
         cache_slots: int = ...,
     ) -> Encoder:
         """Tokens end to end with int64 offsets (an empty one: no token); merges as flat uint32 left, right,
-        new. A thread remembers the ids of half as many words as `cache_slots` at most, each in 64 bytes."""
+        new. A thread remembers the ids of half as many words as `cache_slots` at most, each in 32 bytes."""
     def encode(
         self, text: str | bytes, *, allowed: Specials | None = None, disallowed: Specials | None = None
     ) -> list[int]: ...

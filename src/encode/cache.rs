@@ -2,40 +2,41 @@
 //!
 //! In: a pre-token. Out: its ids, if it was put in and no other has taken its place.
 //!
-//! One hash table. A slot is one line of the processor's cache and holds a whole pre-token with all its ids, so that a look-up
-//! reads one place, whose address is known from the hash alone and can be fetched ahead. What does not fit into a slot, a few
-//! in a hundred, lies in two lists beside the table. Most texts have few distinct words, so the table starts small; at its
+//! One hash table. A slot is half a line of the processor's cache and holds a whole pre-token with all its ids, so that a
+//! look-up reads one place, whose address is known from the hash alone and can be fetched ahead. What does not fit into a slot,
+//! a few in a hundred, lies in two lists beside the table. Most texts have few distinct words, so the table starts small; at its
 //! limit, new words take the places of old ones.
 
 use crate::memory::prefetch;
 use crate::word::{Key, Word};
 
-/// How many slots a cache may have: 32 MB for each thread.
+/// How many slots a cache may have: 16 MB for each thread.
 pub const MOST_SLOTS: usize = 1 << 19;
 const FIRST_SLOTS: usize = 1 << 11;
 /// New memory costs more than all that a larger table saves, so there are few steps on the way to the limit.
 const GROWTH: usize = 4;
-/// In bytes and in ids: how much of what does not fit into slots is kept.
-const MOST_ASIDE: usize = 1 << 22;
+/// How much of what does not fit into slots is kept: 16 MB of each.
+const MOST_BYTES_ASIDE: usize = 1 << 24;
+const MOST_IDS_ASIDE: usize = 1 << 22;
 /// In slots: how far a pre-token may lie from its place. Words that someone chose for their equal hashes replace each other.
 const MOST_STEPS: usize = 8;
 /// Longer pre-tokens are seldom seen twice.
 const LONGEST_CACHED: usize = 1 << 10;
 
-const MOST_INLINE: usize = 7;
+const MOST_INLINE: usize = 4;
 /// In place of the number of ids: they lie aside.
-const ASIDE: u32 = u32::MAX;
+const ASIDE: usize = 15;
 
-/// A pre-token and its ids. Of the eight numbers, the last one says how many of the others are ids, and is 0 in a free slot.
-/// Where they lie aside, the first three say where the bytes of a long pre-token start, and where the ids start and end.
+/// A pre-token and its ids. The tag of the key says how many of the numbers are ids, and is 0 in a free slot. Where they lie
+/// aside, the first three say where the bytes of a long pre-token start, and where the ids start and end.
 #[derive(Clone, Copy)]
-#[repr(align(64))]
+#[repr(align(32))]
 struct Slot {
     key: Key,
-    ids: [u32; MOST_INLINE + 1],
+    numbers: [u32; MOST_INLINE],
 }
 
-const FREE: Slot = Slot { key: Key::NONE, ids: [0; MOST_INLINE + 1] };
+const FREE: Slot = Slot { key: Key::NONE, numbers: [0; MOST_INLINE] };
 
 pub struct Cache {
     /// A power of two.
@@ -68,12 +69,18 @@ impl Cache {
     #[inline(always)]
     pub fn get(&self, word: &Word, ids: &mut Vec<u32>) -> bool {
         let slot = &self.slots[self.home(word)];
-        let count = slot.ids[MOST_INLINE] as usize;
-        if slot.key == word.key && count <= MOST_INLINE {
-            // All that the slot has, whatever the number: a copy of a fixed size is much faster.
-            ids.extend_from_slice(&slot.ids);
-            ids.truncate(ids.len() - slot.ids.len() + count);
-            return true;
+        let count = slot.key.tag();
+        if slot.key.is(word.key) {
+            if count <= MOST_INLINE {
+                // All that the slot has, whatever the number: a copy of a fixed size is much faster.
+                ids.extend_from_slice(&slot.numbers);
+                ids.truncate(ids.len() - slot.numbers.len() + count);
+                return true;
+            }
+            if !word.is_long() {
+                ids.extend_from_slice(self.aside(slot));
+                return true;
+            }
         }
         self.get_elsewhere(word, ids)
     }
@@ -82,12 +89,19 @@ impl Cache {
     #[inline(never)]
     fn get_elsewhere(&self, word: &Word, ids: &mut Vec<u32>) -> bool {
         let Some(at) = self.find(word) else { return false };
-        let Slot { ids: found, .. } = self.slots[at];
-        match found[MOST_INLINE] {
-            ASIDE => ids.extend_from_slice(&self.ids_aside[found[1] as usize..found[2] as usize]),
-            count => ids.extend_from_slice(&found[..count as usize]),
+        let Slot { key, numbers } = &self.slots[at];
+        match key.tag() {
+            0 => return false,
+            ASIDE => ids.extend_from_slice(self.aside(&self.slots[at])),
+            count => ids.extend_from_slice(&numbers[..count]),
         }
-        found[MOST_INLINE] > 0
+        true
+    }
+
+    /// The ids of a slot that says where they lie.
+    #[inline(always)]
+    fn aside(&self, slot: &Slot) -> &[u32] {
+        &self.ids_aside[slot.numbers[1] as usize..slot.numbers[2] as usize]
     }
 
     /// The places where what has this hash may lie, in order.
@@ -99,12 +113,12 @@ impl Cache {
     /// The place of the slot that has the pre-token, or else of the free one that it would take.
     fn find(&self, word: &Word) -> Option<usize> {
         self.places(word.hash).find(|&at| {
-            let Slot { key, ids } = self.slots[at];
+            let Slot { key, numbers } = &self.slots[at];
             let same = || {
-                let aside = self.bytes_aside.get(ids[0] as usize..).unwrap_or_default();
+                let aside = self.bytes_aside.get(numbers[0] as usize..).unwrap_or_default();
                 !word.is_long() || aside.starts_with(word.bytes)
             };
-            ids[MOST_INLINE] == 0 || key == word.key && same()
+            key.tag() == 0 || key.is(word.key) && same()
         })
     }
 
@@ -116,27 +130,25 @@ impl Cache {
         let is_full = 2 * (self.taken + 1) > self.slots.len();
         if is_full && self.slots.len() < self.most_slots {
             self.grow();
-        } else if self.bytes_aside.len().max(self.ids_aside.len()) > MOST_ASIDE {
+        } else if self.bytes_aside.len() > MOST_BYTES_ASIDE || self.ids_aside.len() > MOST_IDS_ASIDE {
             self.clear();
         }
         // In a full table each takes its own place, whoever has it: frequent words soon come back.
         let is_full = 2 * (self.taken + 1) > self.slots.len();
         let at = self.find(word).filter(|_| !is_full).unwrap_or(self.home(word));
         let slot = &mut self.slots[at];
-        self.taken += usize::from(slot.ids[MOST_INLINE] == 0);
-        slot.key = word.key;
+        self.taken += usize::from(slot.key.tag() == 0);
         if word.is_long() || ids.len() > MOST_INLINE {
             let starts = [self.bytes_aside.len(), self.ids_aside.len()].map(|start| start as u32);
-            slot.ids[..2].copy_from_slice(&starts);
-            slot.ids[2] = starts[1] + ids.len() as u32;
-            slot.ids[MOST_INLINE] = ASIDE;
+            slot.key = word.key.tagged(ASIDE);
+            slot.numbers = [starts[0], starts[1], starts[1] + ids.len() as u32, 0];
             self.ids_aside.extend_from_slice(ids);
             if word.is_long() {
                 self.bytes_aside.extend_from_slice(word.bytes);
             }
         } else {
-            slot.ids[..ids.len()].copy_from_slice(ids);
-            slot.ids[MOST_INLINE] = ids.len() as u32;
+            slot.key = word.key.tagged(ids.len());
+            slot.numbers[..ids.len()].copy_from_slice(ids);
         }
     }
 
@@ -145,9 +157,8 @@ impl Cache {
         let larger = vec![FREE; self.most_slots.min(GROWTH * self.slots.len())];
         self.taken = 0;
         for slot in std::mem::replace(&mut self.slots, larger) {
-            if slot.ids[MOST_INLINE] > 0
-                && let Some(at) =
-                    self.places(slot.key.hash()).find(|&at| self.slots[at].ids[MOST_INLINE] == 0)
+            if slot.key.tag() > 0
+                && let Some(at) = self.places(slot.key.hash()).find(|&at| self.slots[at].key.tag() == 0)
             {
                 self.slots[at] = slot;
                 self.taken += 1;
@@ -167,6 +178,7 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hash::PI;
 
     #[test]
     fn all_that_was_put_in_is_found_until_the_limit_and_nothing_else_ever() {
@@ -216,11 +228,8 @@ mod tests {
         assert!(found.contains(&99), "the last one is there");
     }
 
-    /// The third number takes away what the first two do to the hash.
+    /// The first number makes the product zero, whatever the second.
     fn word_of_one_hash(n: u64) -> Vec<u8> {
-        let start = [n, 7 * n + 1];
-        let start_only: Vec<u8> = start.iter().flat_map(|part| part.to_le_bytes()).collect();
-        let third = Word::from(&start_only[..]).key.start() ^ 5;
-        [&start_only[..], &third.to_le_bytes()].concat()
+        [PI[0].to_le_bytes(), (n << 8 | 1).to_le_bytes()].concat()[..15].to_vec()
     }
 }

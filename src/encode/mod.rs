@@ -236,7 +236,7 @@ impl Encoder {
                 let mut invalid = 0..0;
                 for chunk in bytes.utf8_chunks() {
                     if !chunk.valid().is_empty() {
-                        self.pretokens(bytes, only(&invalid), workspace, check_in, emit)?;
+                        self.look_up(only(bytes, &invalid).as_slice(), workspace, check_in, emit)?;
                         self.valid(chunk.valid(), workspace, check_in, emit)?;
                         done += chunk.valid().len();
                         invalid = done..done;
@@ -244,7 +244,7 @@ impl Encoder {
                     done += chunk.invalid().len();
                     invalid.end = done;
                 }
-                self.pretokens(bytes, only(&invalid), workspace, check_in, emit)
+                self.look_up(only(bytes, &invalid).as_slice(), workspace, check_in, emit)
             }
         }
     }
@@ -257,40 +257,35 @@ impl Encoder {
         emit: &mut impl FnMut(&[u32]),
     ) -> Result<()> {
         let text = if self.nfc { to_nfc(text, check_in)? } else { Cow::Borrowed(text) };
-        let mut waiting = [const { 0..0 }; AHEAD];
+        let mut waiting = [Word::default(); AHEAD];
         let mut count = 0;
         let mut outcome = Ok(());
         self.pretokenizer.split(&text, check_in, &mut |pretoken, check_in| {
-            waiting[count] = pretoken;
+            let word = Word::new(text.as_bytes(), pretoken);
+            workspace.cache.prefetch(&word);
+            waiting[count] = word;
             count += 1;
             if count == AHEAD {
                 count = 0;
                 if outcome.is_ok() {
-                    outcome = self.pretokens(text.as_bytes(), &waiting, workspace, check_in, emit);
+                    outcome = self.look_up(&waiting, workspace, check_in, emit);
                 }
             }
         })?;
         outcome?;
-        self.pretokens(text.as_bytes(), &waiting[..count], workspace, check_in, emit)
+        self.look_up(&waiting[..count], workspace, check_in, emit)
     }
 
-    /// Some pre-tokens, [`AHEAD`] at most: their places in the cache are fetched together, and then read one by one.
+    /// Some pre-tokens, [`AHEAD`] at most, whose places in the cache have been asked for.
     #[inline(never)]
-    fn pretokens(
+    fn look_up(
         &self,
-        text: &[u8],
-        pretokens: &[Range<usize>],
+        words: &[Word],
         workspace: &mut Workspace,
         check_in: &mut CheckIn,
         emit: &mut impl FnMut(&[u32]),
     ) -> Result<()> {
         let Workspace { cache, merger, ids } = workspace;
-        let mut words = [Word::default(); AHEAD];
-        for (word, pretoken) in words.iter_mut().zip(pretokens) {
-            *word = Word::new(text, pretoken.clone());
-            cache.prefetch(word);
-        }
-        let words = &words[..pretokens.len()];
         let mut is_new = false;
         ids.clear();
         for (i, word) in words.iter().enumerate() {
@@ -339,9 +334,9 @@ impl Encoder {
     }
 }
 
-/// One pre-token, or none if it is empty.
-fn only(pretoken: &Range<usize>) -> &[Range<usize>] {
-    if pretoken.is_empty() { &[] } else { std::slice::from_ref(pretoken) }
+/// A pre-token, or none if it is empty.
+fn only<'t>(text: &'t [u8], pretoken: &Range<usize>) -> Option<Word<'t>> {
+    (!pretoken.is_empty()).then(|| Word::new(text, pretoken.clone()))
 }
 
 fn find_origins(

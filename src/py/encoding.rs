@@ -11,9 +11,15 @@ use crate::strings::StringsBuf;
 use crate::tokens::{Tokens, origins_by_rank as find_origins_by_rank};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyInt, PyList, PyString};
+use std::mem::MaybeUninit;
+use std::ptr::{null, null_mut};
+
+/// Results of so many chunks of text are too few for a thread of their own.
+const FEWEST_PARTS: usize = 16;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Specials>()?;
@@ -112,16 +118,59 @@ impl Encoder {
 }
 
 fn list<'py>(py: Python<'py>, ids: &[u32], numbers: &[Py<PyInt>]) -> PyResult<Bound<'py, PyList>> {
-    // Each number's own count of references is changed, so it is fetched a while before.
-    const AHEAD: usize = 8;
-    let later = ids.iter().skip(AHEAD).chain(std::iter::repeat_n(&0, AHEAD));
-    PyList::new(
-        py,
-        ids.iter().zip(later).map(|(&id, &later)| {
-            prefetch(numbers[later as usize].as_ptr());
-            &numbers[id as usize]
-        }),
-    )
+    // Each number's own count of references is changed, so some numbers are asked for before the first of them is needed.
+    const AHEAD: usize = 64;
+    let mut waiting = [null_mut(); AHEAD];
+    // SAFETY: the GIL is held, the list is new and nobody else's, and each of its places gets a reference of its own.
+    unsafe {
+        let list = Bound::from_owned_ptr_or_err(py, ffi::PyList_New(ids.len().try_into()?))?;
+        let mut at = 0;
+        for some in ids.chunks(AHEAD) {
+            for (place, &id) in waiting.iter_mut().zip(some) {
+                *place = numbers[id as usize].as_ptr();
+                prefetch(*place);
+            }
+            for &number in &waiting[..some.len()] {
+                ffi::Py_INCREF(number);
+                ffi::PyList_SetItem(list.as_ptr(), at, number);
+                at += 1;
+            }
+        }
+        Ok(list.cast_into_unchecked())
+    }
+}
+
+/// All ids end to end, written on several threads: most of the time goes into memory that is new.
+fn flat<'py>(py: Python<'py>, parts: &[Vec<u32>], threads: usize) -> PyResult<Bound<'py, PyBytes>> {
+    let count: usize = parts.iter().map(Vec::len).sum();
+    let size = size_of::<u32>() * count;
+    // SAFETY: the GIL is held, the bytes are new and nobody else's, and all of them are written below before they are read.
+    let (flat, mut rest) = unsafe {
+        let flat =
+            Bound::from_owned_ptr_or_err(py, ffi::PyBytes_FromStringAndSize(null(), size.try_into()?))?;
+        let start = ffi::PyBytes_AsString(flat.as_ptr()).cast::<MaybeUninit<[u8; 4]>>();
+        (flat.cast_into_unchecked(), std::slice::from_raw_parts_mut(start, count))
+    };
+    std::thread::scope(|scope| {
+        let mut groups = parts.chunks(parts.len().div_ceil(threads.max(1)).max(FEWEST_PARTS)).peekable();
+        while let Some(group) = groups.next() {
+            let (places, after) = rest.split_at_mut(group.iter().map(Vec::len).sum());
+            rest = after;
+            let write = move || {
+                let mut rest = places;
+                for ids in group {
+                    let (places, after) = rest.split_at_mut(ids.len());
+                    places.iter_mut().zip(ids).for_each(|(place, id)| _ = place.write(id.to_le_bytes()));
+                    rest = after;
+                }
+            };
+            match groups.peek() {
+                Some(_) => _ = scope.spawn(write),
+                None => write(),
+            }
+        }
+    });
+    Ok(flat)
 }
 
 /// No garbage is collected while this lives: many new lists of numbers are no reason to look for any.
@@ -134,7 +183,7 @@ struct CollectorPaused<'py> {
 impl<'py> CollectorPaused<'py> {
     fn new(py: Python<'py>) -> Self {
         // SAFETY: the GIL is held.
-        Self { was_on: unsafe { pyo3::ffi::PyGC_Disable() } == 1, _py: py }
+        Self { was_on: unsafe { ffi::PyGC_Disable() } == 1, _py: py }
     }
 }
 
@@ -142,7 +191,7 @@ impl Drop for CollectorPaused<'_> {
     fn drop(&mut self) {
         if self.was_on {
             // SAFETY: the GIL is held.
-            unsafe { pyo3::ffi::PyGC_Enable() };
+            unsafe { ffi::PyGC_Enable() };
         }
     }
 }
@@ -240,16 +289,7 @@ impl Encoder {
         };
         let work = |texts: &[Text], check_in: &mut CheckIn| self.encoder.encode_all(texts, rules, check_in);
         self.batch(py, &texts, threads, work, take)?;
-        // Where arrays are of some megabytes at most, Python's memory is used again; new pages took a quarter of the time.
-        let flat = PyBytes::new_with(py, size_of::<u32>() * count, |flat| {
-            let (mut rest, _) = flat.as_chunks_mut();
-            for ids in parts {
-                let (places, after) = rest.split_at_mut(ids.len());
-                places.iter_mut().zip(ids).for_each(|(place, id)| *place = id.to_le_bytes());
-                rest = after;
-            }
-            Ok(())
-        })?;
+        let flat = flat(py, &parts, threads)?;
         Ok((flat, PyBytes::new(py, &little_endian(offsets.into_iter().map(i64::to_le_bytes)))))
     }
 

@@ -8,6 +8,7 @@
 //! The patterns that people use are scanned by hand ([`rules`], [`scanner`]), many times faster than a regex engine can;
 //! every other pattern goes to the engine. The tests prove the two equal.
 
+mod blocks;
 pub mod cover;
 pub mod edge;
 mod pattern_error;

@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use super::blocks::within;
 use super::rules::{Contractions, KNOWN, Prefix, Rules, WordRule};
 use crate::check_in::CheckIn;
 use crate::error::Result;
@@ -57,9 +58,20 @@ fn scan<const INDEX: usize>(
         // One check per stretch, and none in the loop over the words, where it would be felt.
         let stretch = text.len().min(start + STRETCH);
         while start < stretch {
-            let end = rules.end(&scanner, start);
-            emit(start..end, check_in);
-            start = end;
+            let mut starts = if rules.have_blocks() { rules.starts(scanner.text, start) } else { 0 };
+            if starts == 0 {
+                let end = rules.end(&scanner, start);
+                emit(start..end, check_in);
+                start = end;
+                continue;
+            }
+            let block = start;
+            while starts != 0 {
+                let end = block + starts.trailing_zeros() as usize;
+                emit(start..end, check_in);
+                start = end;
+                starts &= starts - 1;
+            }
         }
         check_in.now()?;
     }
@@ -154,29 +166,6 @@ impl Rules {
         let ends = next.is_ascii() && next != b'\'' && (is_cased || !next.is_ascii_alphabetic());
         (letters > 0 && ends).then_some(start + end)
     }
-}
-
-/// A bit for each byte: whether it lies between `first` and `last`.
-#[inline(always)]
-fn within(bytes: &[u8; 16], first: u8, last: u8) -> u32 {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 has SSE2, and 16 bytes are read from 16 bytes.
-    unsafe {
-        use std::arch::x86_64::{
-            _mm_cmplt_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8, _mm_sub_epi8,
-        };
-        // Numbers with a sign are compared, so `first` is moved to the least of them.
-        let moved = _mm_sub_epi8(
-            _mm_loadu_si128(bytes.as_ptr().cast()),
-            _mm_set1_epi8(first.wrapping_add(0x80).cast_signed()),
-        );
-        _mm_movemask_epi8(_mm_cmplt_epi8(
-            moved,
-            _mm_set1_epi8((last - first + 1).wrapping_sub(0x80).cast_signed()),
-        )) as u32
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    bytes.iter().rev().fold(0, |bits, byte| bits << 1 | u32::from((first..=last).contains(byte)))
 }
 
 pub struct Scanner<'t> {
@@ -357,20 +346,4 @@ struct CasedBody {
     end: usize,
     /// `S* E+` matched; if not, `end` is that of `S+ E*`, or where the body starts if neither did.
     ends_with_e: bool,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_bit_for_each_byte_within() {
-        for byte in 0..=u8::MAX {
-            let bytes = std::array::from_fn(|i| if i % 3 == 0 { byte } else { b'k' });
-            for (first, last) in [(b'a', b'z'), (b'A', b'Z'), (0, 0x7F), (b'k', b'k')] {
-                let bit = |i: usize| u32::from((first..=last).contains(&bytes[i])) << i;
-                assert_eq!(within(&bytes, first, last), (0..16).map(bit).sum::<u32>(), "{byte}");
-            }
-        }
-    }
 }

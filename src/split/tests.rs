@@ -181,6 +181,13 @@ fn narrow_text() -> impl Strategy<Value = String> {
         .prop_map(|pieces| pieces.concat())
 }
 
+/// Enough for several blocks of ASCII, and now and then a character that ends one.
+fn long_text() -> impl Strategy<Value = String> {
+    let ascii: Vec<&str> = NASTY.iter().copied().filter(|piece| piece.is_ascii()).collect();
+    let piece = prop_oneof![30 => prop::sample::select(ascii), 1 => prop::sample::select(NASTY)];
+    prop::collection::vec(piece, 20..120).prop_map(|pieces| pieces.concat())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 6000, failure_persistence: None, ..Default::default() })]
     #[test]
@@ -198,6 +205,11 @@ proptest! {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..Default::default() })]
+    #[test]
+    fn scanners_agree_on_long_text(text in long_text()) {
+        assert_scanners_agree_with_regex(&text);
+    }
+
     #[test]
     fn scanners_agree_on_any_text(text in any::<String>()) {
         assert_scanners_agree_with_regex(&text);
@@ -230,6 +242,22 @@ fn scanners_agree_on_every_short_text() {
             for third in pieces {
                 for fourth in ["", " ", "a", "A", "\n", "\u{301}", "s"] {
                     assert_scanners_agree_with_regex(&[first, second, third, fourth].concat());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn scanners_agree_wherever_a_block_ends() {
+    let pieces = [" ", "\n", "a", "A", "'s", "/", "!", "é", "1"];
+    for length in (15..18).chain(62..66) {
+        let filler = "word ".repeat(length)[..length].to_owned();
+        for first in pieces {
+            for second in pieces {
+                for third in pieces {
+                    let text = [&filler, first, second, third, " and more than sixteen bytes"].concat();
+                    assert_scanners_agree_with_regex(&text);
                 }
             }
         }

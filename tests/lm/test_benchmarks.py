@@ -93,6 +93,20 @@ def test_older_lighteval_names_the_suite_and_other_metrics(tmp_path):
     assert (greek.language, greek.score, greek.standard_error) == ("ell_Grek", 0.6, 0.04)
 
 
+def test_in_english_lighteval_has_tasks_and_metrics_of_other_names(tmp_path):
+    results = {
+        "truthfulqa:mc|0": {"truthfulqa_mc1": 0.2, "truthfulqa_mc1_stderr": 0.01, "truthfulqa_mc2": 0.9},
+        "mmlu:anatomy|5": {"em": 0.3, "em_stderr": 0.0},
+        "mmlu:astronomy|5": {"em": 0.5, "em_stderr": 0.0},
+        "mmlu:_average|5": {"em": 0.9},
+        "truthfulqa:gen|0": {"em": 0.9},
+        "mmlu_pro|0": {"em": 0.9},
+    }
+    [english] = benchmarks.score({"one": lighteval(tmp_path / "r.json", results)})
+    assert (english.language, english.benchmarks) == ("eng_Latn", "mTruthfulQA, MMMLU")
+    assert english.score == pytest.approx((0.2 + 0.4) / 2)
+
+
 def test_the_harness_gives_groups_and_tasks(tmp_path):
     parts = ["include_base_44_north_macedonian_stem", "include_base_44_north_macedonian_social_science"]
     file = harness(
@@ -135,6 +149,9 @@ def test_the_harness_gives_groups_and_tasks(tmp_path):
         ("xstory_cloze_mya_cf|0", "XStoryCloze", "mya_Mymr"),
         ("xwinograd_por_cf|0", "XWinogrande", "por_Latn"),
         ("mlmm_mmlu_slk_mcf:college_physics|0", "MMMLU", "slk_Latn"),
+        ("mmlu:abstract_algebra|5", "MMMLU", "eng_Latn"),
+        ("leaderboard|mmlu:college_physics|5", "MMMLU", "eng_Latn"),
+        ("truthfulqa:mc|0", "mTruthfulQA", "eng_Latn"),
         ("include_tgl_mcf:culturology|0", "INCLUDE", "tgl_Latn"),
         ("m3exams_jav_mcf|0", "M3Exams", "jav_Latn"),
         ("m_mmlu_nb", "MMMLU", "nob_Latn"),

@@ -96,7 +96,8 @@ def test_models_are_trained_and_measured(folder, tmp_path):
     assert table.num_rows == 2 * 3 * 3
     assert {one.tokenizer for one in read_model_scores(tmp_path / "bits.parquet")} == {"classical", "parity"}
     done = pairity("lm", "measure", *models, "--baseline", "none", "-o", tmp_path / "b.csv")
-    assert "no model has the tokenizer 'none'" in done.stderr
+    assert "no model has the tokenizer 'none': choose one of classical, parity." in done.stderr
+    assert not (tmp_path / "b.csv").exists(), "known before anything is measured"
 
 
 def test_results_of_benchmarks_are_scored(tmp_path):

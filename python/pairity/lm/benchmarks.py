@@ -8,6 +8,7 @@ choices: XNLI has two in lighteval, which leaves "neutral" out, and three in lm-
 
     lighteval                belebele_ell_Grek_mcf|0, and before version 0.12 lighteval|belebele_ell_Grek_mcf|0
                              openai_mmlu_ara_cf:anatomy|0: the mean over subjects is ours
+                             mmlu:anatomy|0, truthfulqa:mc|0: in English, with no language in the name
     lm-evaluation-harness    belebele_ell_Grek, include_base_44_greek: of a group, its own mean over all questions;
                              it has no XCodah, XCSQA, Exams and M3Exams
 """
@@ -31,8 +32,14 @@ from pairity.lm.measuring import TABLE, write_table
 from pairity.text.sampling import is_number
 
 PROGRAMS = ("lighteval", "lm_eval")
-METRICS = ("acc_norm", "acc_norm_token", "acc", "acc_", "loglikelihood_acc", "mc1", "exact_match")
+METRICS = (
+    *("acc_norm", "acc_norm_token", "acc", "acc_", "loglikelihood_acc"),
+    *("mc1", "truthfulqa_mc1", "exact_match", "em"),
+)
 """Of those that a result has, the first is taken: accuracy, normalised by length where there is one."""
+
+ENGLISH = "eng"
+"""What a task is in whose name no language stands."""
 
 OF_BENCHMARKS = pa.schema(
     [
@@ -182,7 +189,7 @@ def read_results(path: Path) -> list[Result]:
             continue
         for one in benchmarks():
             if kind in one.tasks and (match := one.tasks[kind].fullmatch(name)):
-                where, language = f"{path}, {task}", match["language"]
+                where, language = f"{path}, {task}", match["language"] or ENGLISH
                 named = match.groupdict()
                 value, deviation = value_in(metrics, where)
                 found.append(

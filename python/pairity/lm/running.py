@@ -105,28 +105,18 @@ def load(folder: Path) -> Llama:
 
 
 def measure_models(
-    models: Iterable[str | os.PathLike[str]], *, pack: str | os.PathLike[str] | None = None
+    models: Iterable[str | os.PathLike[str]],
+    *,
+    pack: str | os.PathLike[str] | None = None,
+    baseline: str | None = None,
 ) -> list[Scored]:
     """The bits of every document to measure on; all packs have to be of the same documents.
 
-    The text is in the pack that a model was trained on; `pack` says where that is now.
+    The text is in the pack that a model was trained on; `pack` says where that is now. With `baseline`, one of the
+    models has to have the tokenizer of this name.
     """
     found: list[Scored] = []
-    documents: dict[str, str] = {}
-    for given in models:
-        folder = Path(given)
-        about = read_about(folder)
-        packed = Pack(Path(pack or about["pack"]["path"]))
-        if packed.tokenizer["digest"] != about["tokenizer"]["digest"]:
-            raise PairityError(
-                f"{folder} was trained with another tokenizer than {packed.folder} is packed for."
-            )
-        documents[str(folder)] = packed.manifest["documents"]
-        if len(set(documents.values())) > 1:
-            raise PairityError(
-                f"{folder} and {next(iter(documents))} were measured on other documents: pack the text for all "
-                "tokenizers in one command."
-            )
+    for folder, about, packed in opened(models, pack, baseline):
         model = load(folder)
         for name in packed.manifest["texts"]:
             texts = packed.text(name)
@@ -144,6 +134,31 @@ def measure_models(
                     bytes_seen=about["bytes_seen"],
                 )
             )
+    return found
+
+
+def opened(
+    models: Iterable[str | os.PathLike[str]], pack: str | os.PathLike[str] | None, baseline: str | None
+) -> list[tuple[Path, dict[str, Any], Pack]]:
+    """Every model's folder, what is told of it, and its pack: all that can be wrong with them is an error here."""
+    found: list[tuple[Path, dict[str, Any], Pack]] = []
+    for given in models:
+        folder = Path(given)
+        about = read_about(folder)
+        packed = Pack(Path(pack or about["pack"]["path"]))
+        if packed.tokenizer["digest"] != about["tokenizer"]["digest"]:
+            raise PairityError(
+                f"{folder} was trained with another tokenizer than {packed.folder} is packed for."
+            )
+        found.append((folder, about, packed))
+        if packed.manifest["documents"] != found[0][2].manifest["documents"]:
+            raise PairityError(
+                f"{folder} and {found[0][0]} were measured on other documents: pack the text for all tokenizers in "
+                "one command."
+            )
+    names = list(dict.fromkeys(packed.tokenizer["name"] for _, _, packed in found))
+    if baseline is not None and baseline not in names:
+        raise PairityError(f"no model has the tokenizer {baseline!r}: choose one of {', '.join(names)}.")
     return found
 
 
