@@ -31,7 +31,12 @@ LEAST = 100
 
 
 class Columns(ctypes.Structure):
-    _fields_ = [("bytes", ctypes.c_void_p), ("offsets", ctypes.c_void_p), ("counts", ctypes.c_void_p), ("distinct", ctypes.c_size_t)]
+    _fields_ = [
+        ("bytes", ctypes.c_void_p),
+        ("offsets", ctypes.c_void_p),
+        ("counts", ctypes.c_void_p),
+        ("distinct", ctypes.c_size_t),
+    ]
 
 
 def learn(library: Any, corpus: Counts, dev: Counts, *, parity: bool, least: int, share: float) -> Any:
@@ -47,8 +52,15 @@ def learn(library: Any, corpus: Counts, dev: Counts, *, parity: bool, least: int
     pairs = np.zeros((2, steps), np.uint32)
     library.learn.restype = ctypes.c_size_t
     number = library.learn(
-        ctypes.c_size_t(len(LANGUAGES)), given[0], given[1], ctypes.c_int(parity), ctypes.c_uint64(least),
-        ctypes.c_double(share), ctypes.c_size_t(steps), ctypes.c_void_p(pairs[0].ctypes.data), ctypes.c_void_p(pairs[1].ctypes.data),
+        ctypes.c_size_t(len(LANGUAGES)),
+        given[0],
+        given[1],
+        ctypes.c_int(parity),
+        ctypes.c_uint64(least),
+        ctypes.c_double(share),
+        ctypes.c_size_t(steps),
+        ctypes.c_void_p(pairs[0].ctypes.data),
+        ctypes.c_void_p(pairs[1].ctypes.data),
     )
     print(f"{number:,} merges", file=sys.stderr)
     tokens = [bytes([byte]) for byte in range(256)]
@@ -71,9 +83,15 @@ if __name__ == "__main__":
         "WordPiece": counted["WordPiece"],
         f"likelihood, pairs that occur {LEAST} times": lambda: run(parity=False, least=LEAST, share=0.0),
         "parity WordPiece": counted["parity WordPiece"],
-        f"parity, likelihood, pairs that occur {LEAST} times": lambda: run(parity=True, least=LEAST, share=0.0),
-        "parity, likelihood, pairs at least a tenth as frequent as the first": lambda: run(parity=True, least=1, share=0.1),
-        "parity, likelihood, pairs at least half as frequent as the first": lambda: run(parity=True, least=1, share=0.5),
+        f"parity, likelihood, pairs that occur {LEAST} times": lambda: run(
+            parity=True, least=LEAST, share=0.0
+        ),
+        "parity, likelihood, pairs at least a tenth as frequent as the first": lambda: run(
+            parity=True, least=1, share=0.1
+        ),
+        "parity, likelihood, pairs at least half as frequent as the first": lambda: run(
+            parity=True, least=1, share=0.5
+        ),
     }
     ordinary = {name: "parity WordPiece" if "parity" in name else "WordPiece" for name in every}
     rows = measure(made(every, work), ordinary, data)

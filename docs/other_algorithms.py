@@ -2,9 +2,9 @@
 
     python docs/other_algorithms.py DATA WORK
 
-DATA holds train/, flores200/dev and devtest, and domains/ui. A fifth of the lines of the paper's 30 languages is learned
-from, FLORES dev steers, devtest and strings of software judge. WORK keeps every tokenizer, as a tokenizer.json, so that a run
-that was stopped goes on. Half an hour, most of it SentencePiece.
+DATA holds train/, flores200/dev and devtest, and domains/ui. A fifth of the lines of the paper's 30 languages is
+learned from, FLORES dev steers, devtest and strings of software judge. WORK keeps every tokenizer as a tokenizer.json,
+so that a run that was stopped goes on. Half an hour, most of it SentencePiece.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def made(makers: dict[str, Callable[[], Any]], work: Path) -> dict[str, Any]:
 
 
 def compared(scores: Scores, name: str, against: str) -> str | None:
-    """In how many languages a line costs less, and in how many more: where the 95% interval of the difference says so."""
+    """In how many languages a line costs less, and in how many more, beyond the 95% interval of the difference."""
     if name == against:
         return None
     gaps = [scores.difference(name, against, "cost", language) for language in scores.languages]
@@ -134,8 +134,8 @@ if __name__ == "__main__":
     data, work = map(Path, sys.argv[1:])
     rows = measure(made(makers(*texts_of(data)), work), ORDINARY, data)
     note = (
-        f"{SIZE:,} tokens, 30 languages, a fifth of the train text, FLORES-200 dev steers, devtest judges. Fewer and more: "
-        "against BPE, WordPiece or SentencePiece's UnigramLM without parity, where the 95% interval of the paired difference "
-        "is on one side of 0."
+        f"{SIZE:,} tokens, 30 languages, a fifth of the train text, FLORES-200 dev steers, devtest judges. Fewer and "
+        "more: against BPE, WordPiece or SentencePiece's UnigramLM without parity, where the 95% interval of the "
+        "paired difference is on one side of 0."
     )
     write_record(RESULTS, rows, "python docs/other_algorithms.py ../shared/data WORK", note)

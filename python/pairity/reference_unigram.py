@@ -1,8 +1,8 @@
 """The specification of parity-aware UnigramLM, in plain Python with no cleverness.
 
-As UnigramLM (Kudo, 2018) it starts from more pieces than it needs, and drops those that are needed least, round by round. What
-differs is the pruning step: whose pieces stay is decided as parity-aware BPE decides whose pair is merged. The fast twin
-in `pairity.experiments.parity_unigram` must give exactly what this gives.
+As UnigramLM (Kudo, 2018) it starts from more pieces than it needs, and drops those that are needed least, round by
+round. What differs is the pruning step: whose pieces stay is decided as parity-aware BPE decides whose pair is merged.
+The fast twin in `pairity.experiments.parity_unigram` must give exactly what this gives.
 
     >>> seeds = {**{bytes([b]): 1 for b in range(256)}, b"hug": 5, b"ug": 7, b"pu": 2}
     >>> [piece for piece, _ in train({"en": {b"hug": 5, b"pug": 2}}, {"en": {b"hug": 1}}, {"en": 1}, seeds, 258)[256:]]
@@ -24,11 +24,12 @@ Texts = Mapping[str, Mapping[bytes, int]]
 def train(
     train: Texts, dev: Texts, dev_lines: Mapping[str, int], seeds: Mapping[bytes, int], size: int
 ) -> list[tuple[bytes, float]]:
-    """`size` pieces of the `seeds` (piece -> how often it occurs in train; the 256 bytes come first), with their scores."""
+    """`size` of the `seeds` (piece -> how often it occurs in train; the 256 bytes come first), with their scores."""
     scores = logarithms(seeds)
     while True:
         for _ in range(CUTS):
-            scores = logarithms({piece: used(scores, train)[piece] for piece in scores})
+            uses = used(scores, train)
+            scores = logarithms({piece: uses[piece] for piece in scores})
         if len(scores) <= size:
             return list(scores.items())
         kept = prune(scores, train, dev, dev_lines, max(size, int(SHARE * len(scores))), size)
@@ -46,7 +47,9 @@ def prune(
     """The pieces that stay: as if none were there but the bytes, each goes to the language that is worst off then."""
     pieces = list(scores)
     apart = {piece: likeliest(piece, scores, longest=len(piece) - 1) for piece in pieces[256:]}
-    needs: dict[str, list[bytes]] = {}  # by what the text of the language would lose in likelihood, most first
+    needs: dict[
+        str, list[bytes]
+    ] = {}  # by what the text of the language would lose in likelihood, most first
     tokens: dict[str, int] = {}  # of dev text
     saved: dict[str, dict[bytes, int]] = {}
     for language in train:

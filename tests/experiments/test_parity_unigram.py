@@ -78,7 +78,11 @@ def test_it_is_fairer_than_all_text_taken_as_one(texts: tuple[Counts, Counts], f
     assert sum(as_dict(whole["all"]).values()) == sum(sum(as_dict(one).values()) for one in train.values())
     ordinary = wrapped([(to_text(piece), score) for piece, score in pieces], train)
     scores = evaluate(
-        {"fair": fair, "ordinary": ordinary}, FOLDER / "dev", languages=LANGUAGES, resamples=0, metrics=["gini"]
+        {"fair": fair, "ordinary": ordinary},
+        FOLDER / "dev",
+        languages=LANGUAGES,
+        resamples=0,
+        metrics=["gini"],
     )
     gini = {name: scores.select(name, "gini").column("value")[0].as_py() for name in ("fair", "ordinary")}
     assert gini["fair"] < gini["ordinary"] / 4

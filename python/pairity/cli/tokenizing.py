@@ -282,8 +282,8 @@ def show_languages(found: Tokenizer, languages: Sequence[str], data: Any, table:
     type=click.Choice(exporting.FORMATS),
     required=True,
     help="Format to write: one tokenizer.json (hf), a folder for AutoTokenizer (transformers), a file of ranks "
-    "(tiktoken), GPT-2's vocab.json and merges.txt (merges), a vocabulary for llama.cpp (gguf), or a tokenizer.json that "
-    "takes the longest token instead of merging (wordpiece).",
+    "(tiktoken), GPT-2's vocab.json and merges.txt (merges), a vocabulary for llama.cpp (gguf), or a tokenizer.json "
+    "that takes the longest token instead of merging (wordpiece).",
 )
 @output("A file, or a folder for transformers and merges.", metavar="PATH")
 @click.option("--vocab-size", type=int, help="Truncate to this many tokens first; ids do not change.")
@@ -291,7 +291,8 @@ def show_languages(found: Tokenizer, languages: Sequence[str], data: Any, table:
 @click.option(
     "--allow-different",
     is_flag=True,
-    help="Write a GGUF file even where llama.cpp would give other ids, and show how many; write WordPiece, which always does.",
+    help="Write a GGUF file even where llama.cpp would give other ids, and show how many; write WordPiece, which "
+    "always does.",
 )
 @force("existing files")
 def export_command(

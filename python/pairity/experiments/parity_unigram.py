@@ -3,10 +3,10 @@
     train_parity_unigram(count("train/"), count("dev/", split="dev"), 32_000)  ->  a tokenizers.Tokenizer
 
 It starts from the substrings that cover most of each language. Every round cuts all words into their likeliest pieces,
-which gives new probabilities, and keeps three quarters of the pieces at most. Which, is decided as in parity-aware BPE: as if
-there were single bytes alone, the language whose dev line costs most takes the piece without which its text
-would be least likely, until the places are taken. `reference_unigram` is the specification; of one language alone, it is
-UnigramLM as it ever was.
+which gives new probabilities, and keeps three quarters of the pieces at most. Which, is decided as in parity-aware BPE:
+as if there were single bytes alone, the language whose dev line costs most takes the piece without which its text would
+be least likely, until the places are taken. `reference_unigram` is the specification. With one language it is UnigramLM
+as it ever was.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def train_parity_unigram(counts: Counts, dev: Counts, vocab_size: int, threads: 
 
 
 def first_pieces(counts: Mapping[str, LanguageCounts], most: int) -> dict[bytes, int]:
-    """The 256 bytes, and of each language the `most` substrings that cover most of it, with their counts in its text."""
+    """The 256 bytes, and of each language the `most` substrings that cover most of it, with their counts there."""
     found = {bytes([byte]): 0 for byte in range(BYTES)}
     for one in counts.values():
         words = words_of(one)
@@ -132,7 +132,7 @@ def uses_in(cutter: _core.Pieces, text: LanguageCounts) -> Integers:
 def cutter_of(pieces: Sequence[bytes], scores: Floats) -> _core.Pieces:
     offsets = np.zeros(len(pieces) + 1, np.int64)
     np.cumsum([len(piece) for piece in pieces], out=offsets[1:])
-    return _core.Pieces(b"".join(pieces), offsets, scores)
+    return _core.Pieces(b"".join(pieces), memoryview(offsets), memoryview(scores))
 
 
 def logarithms(counts: Sequence[int]) -> Floats:

@@ -1,8 +1,8 @@
 """A tokenizer written for another library, by the name of the format.
 
 Every export gives the very ids of `Tokenizer.encode`. What a format cannot express is refused with the
-reason: never a tokenizer that silently differs. A difference has to be allowed: for llama.cpp, where it is shown, and for
-WordPiece, which cuts text in another way.
+reason: never a tokenizer that silently differs. A difference has to be allowed: for llama.cpp, where it is shown, and
+for WordPiece, which cuts text in another way.
 """
 
 import warnings
@@ -30,7 +30,12 @@ HOLDS = {"hf": ("add_bos", "add_eos"), "wordpiece": ("add_bos", "add_eos"), "tik
 """What a format can say of the roles, where it cannot say all."""
 NEEDS = {"bos_token": "add_bos", "eos_token": "add_eos"}
 """tokenizer.json names a token only where it adds it."""
-FILES = {"hf": "tokenizer.json", "wordpiece": "tokenizer.json", "tiktoken": "a file of ranks", "merges": "merges.txt"}
+FILES = {
+    "hf": "tokenizer.json",
+    "wordpiece": "tokenizer.json",
+    "tiktoken": "a file of ranks",
+    "merges": "merges.txt",
+}
 
 
 def export(
@@ -151,8 +156,8 @@ def unsaid_of_cut(cut: Pretokenization) -> list[str]:
 def check_allowed(to: str, allow_different: bool) -> None:
     if allow_different and to not in DIFFERENT:
         raise PairityError(
-            f"--allow-different (allow_different=True) is for {' and '.join(DIFFERENT)} alone: {to} gives the very ids of "
-            "the tokenizer, or is refused. Leave it out."
+            f"--allow-different (allow_different=True) is for {' and '.join(DIFFERENT)} alone: {to} gives the very ids "
+            "of the tokenizer, or is refused. Leave it out."
         )
     if to == "wordpiece" and not allow_different:
         raise PairityError(

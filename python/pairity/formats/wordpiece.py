@@ -2,10 +2,10 @@
 
     tokens " un", "ab", "le", "able", merges u+n, a+b, l+e, ab+le   " unable" -> " un" "able"
 
-Ids are those of the tokenizer, and all 256 bytes are among them, so no text is unknown and all of it comes back. But text is
-cut otherwise than by merges, so a model needs one of the two throughout. Pieces within a word have no mark ("##"), as the
-space before a word is part of its first piece. Hugging Face's time grows with the cube of a pre-token's length: pre-tokenizers that
-hardly cut ("none") are too slow for it.
+Ids are those of the tokenizer, and all 256 bytes are among them, so no text is unknown and all of it comes back. But
+text is cut otherwise than by merges, so a model needs one of the two throughout. Pieces within a word have no mark
+("##"), as the space before a word is part of its first piece. Hugging Face's time grows with the cube of a pre-token's
+length: pre-tokenizers that hardly cut ("none") are too slow for it.
 """
 
 from typing import Any
