@@ -77,21 +77,21 @@ def learn(
     pieces, scores = list(seeds), logarithms(list(seeds.values()))
     with ThreadPoolExecutor(thread_count(threads)) as pool:
 
-        def uses(texts: Mapping[str, LanguageCounts]) -> Integers:
+        def uses(cutter: _core.Pieces, texts: Mapping[str, LanguageCounts]) -> Integers:
             """A row for each language: how often it uses each piece."""
-            cutter = cutter_of(pieces, scores)
             return np.stack(list(pool.map(lambda language: uses_in(cutter, texts[language]), train)))
 
         while True:
             for _ in range(CUTS):
-                scores = logarithms(uses(train).sum(axis=0).tolist())
+                scores = logarithms(uses(cutter_of(pieces, scores), train).sum(axis=0).tolist())
             if len(pieces) <= size:
                 return list(zip(pieces, scores.tolist(), strict=True))
-            sums, numbers = map(np.frombuffer, cutter_of(pieces, scores).without(), ("<f8", "<u4"))
+            cutter = cutter_of(pieces, scores)
+            sums, numbers = map(np.frombuffer, cutter.without(), ("<f8", "<u4"))
             numbers = np.maximum(numbers.astype(np.int64), 1)  # a byte is never cut
             lost = np.where(np.isfinite(sums), scores - sums, 0.0)
             most = max(size, int(SHARE * len(pieces)))
-            kept = prune(uses(train), lost, uses(dev), numbers, lines, most)
+            kept = prune(uses(cutter, train), lost, uses(cutter, dev), numbers, lines, most)
             if len(kept) < size:  # what nobody needs fills the places that are left
                 kept = np.union1d(kept, np.setdiff1d(np.arange(len(pieces)), kept)[: size - len(kept)])
             pieces, scores = [pieces[i] for i in kept.tolist()], scores[kept]
