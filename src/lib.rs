@@ -16,6 +16,7 @@
 //! | | `learner` | the words of a language -> its best pair |
 //! | | [`queue`] | pairs -> the most frequent one, ties included |
 //! | | `shard` | words and a merge -> words with the merge applied |
+//! | | [`pieces`] | words and scored pieces -> how often each piece is used |
 //! | encode | [`encode`] | text -> ids, and back |
 //! | | `bpe` | a pre-token -> its ids |
 //! | | [`tokens`] | a vocabulary and its merges -> the tables that encoding reads |
@@ -36,6 +37,7 @@ mod learner;
 mod log;
 mod memory;
 mod pair;
+pub mod pieces;
 pub mod places;
 pub mod queue;
 pub mod scale;

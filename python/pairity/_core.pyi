@@ -16,6 +16,7 @@ __all__ = [
     "Counter",
     "Encoder",
     "NotUtf8Error",
+    "Pieces",
     "RunMerge",
     "RunWriter",
     "Sieve",
@@ -141,6 +142,17 @@ def cut_long(pattern: str | None, beginning: bytes, *, nfc: bool = False) -> tup
 
 def pretokenize(pattern: str | None, text: str, *, nfc: bool = False, strict: bool = False) -> list[str]:
     """The pre-tokens of a text. What the pattern does not match is a pre-token too, or if strict an error."""
+
+@final
+class Pieces:
+    """Pieces of words with their scores, for UnigramLM: a word is cut where the sum of scores is greatest."""
+
+    def __new__(cls, data: Buffer, offsets: Buffer, scores: Buffer) -> Pieces: ...
+    def uses(self, data: Buffer, offsets: Buffer, counts: Buffer) -> bytes:
+        """How often each piece is used in these words (u64)."""
+
+    def without(self) -> list[bytes]:
+        """What each piece is cut into without itself: the sum (f64), and the number of pieces (u32; of a byte 0)."""
 
 @final
 class Specials:

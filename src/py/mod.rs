@@ -3,6 +3,7 @@
 mod counting;
 mod drawing;
 mod encoding;
+mod pieces;
 mod reading;
 mod training;
 
@@ -35,6 +36,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     counting::register(module)?;
     drawing::register(module)?;
     reading::register(module)?;
+    pieces::register(module)?;
     training::register(module)?;
     encoding::register(module)
 }

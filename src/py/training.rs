@@ -20,10 +20,10 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 #[derive(FromPyObject)]
-struct CountedBuffers(PyBuffer<u8>, PyBuffer<i64>, PyBuffer<u64>);
+pub struct CountedBuffers(pub PyBuffer<u8>, pub PyBuffer<i64>, pub PyBuffer<u64>);
 
 impl CountedBuffers {
-    fn counted(&self) -> PyResult<Counted<'_>> {
+    pub fn counted(&self) -> PyResult<Counted<'_>> {
         Ok(Counted::new(Strings::new(slice(&self.0)?, slice(&self.1)?)?, slice(&self.2)?)?)
     }
 }

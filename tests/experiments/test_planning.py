@@ -273,6 +273,17 @@ def test_unigram_is_refused_where_there_is_no_trainer(project: Path, monkeypatch
         plan(experiment(**given, runs=[{"method": "unigram"}]))
 
 
+def test_unigram_with_parity_is_steered_by_dev_text(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sentencepiece", None)
+    given = {"train": str(project / "train"), "judge": {"test": str(project / "test")}}
+    [row] = plan(experiment(**given, dev=str(project / "dev"), runs=[{"method": "parity-unigram"}])).rows
+    assert row.dev is not None
+    assert row.recipe["dev"] is not None
+    assert row.recipe["training"]["share"] == 0.75
+    with pytest.raises(PairityError, match="dev"):
+        plan(experiment(**given, runs=[{"method": "parity-unigram"}]))
+
+
 def test_what_needs_no_text_is_checked_before_it_is_read(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,11 +9,13 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
+from pairity.counts.counting import count
 from pairity.errors import PairityError
 from pairity.experiments import Result, read, run
 from pairity.experiments.corpus import count_all
 from pairity.experiments.folder import Folder
 from pairity.experiments.making import Made, make_all
+from pairity.experiments.parity_unigram import SETTINGS, train_parity_unigram
 from pairity.experiments.plan import plan
 from pairity.judging.evaluation import evaluate
 from pairity.judging.scores import Scores
@@ -51,6 +53,22 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr("pairity.experiments.making.train", counting)
     return calls
+
+
+def test_unigram_with_parity_is_learned_from_train_and_dev(project: Path) -> None:
+    file = project / "grid.toml"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text[: text.index("[[run]]")] + '[[run]]\nmethod = "parity-unigram"\n', encoding="utf-8")
+    [one, other] = make(project)
+    corpus, dev = count(project / "train"), count(project / "dev", split="dev")
+    for made in (one, other):
+        expected = train_parity_unigram(corpus, dev, made.row.vocab_size or 0)
+        folder = project / "out" / "tokenizers" / made.row.name
+        assert (folder / "tokenizer.json").read_text(encoding="utf-8") == expected.to_str(pretty=True)
+        settings = json.loads((folder / "unigram.json").read_text(encoding="utf-8"))
+        assert settings == {
+            "method": "parity-unigram", "vocab_size": made.row.vocab_size, "settings": dict(SETTINGS)
+        }  # fmt: skip
 
 
 def test_every_tokenizer_is_the_one_that_training_alone_gives(project: Path, trained: list[str]) -> None:

@@ -272,6 +272,7 @@ def show_languages(found: Tokenizer, languages: Sequence[str], data: Any, table:
     pairity export tokenizer/ --to tiktoken -o pairity.tiktoken
     pairity export tokenizer/ --to transformers --bos-token '<s>' -o exported/
     pairity export tokenizer/ --to gguf -o vocab.gguf
+    pairity export tokenizer/ --to wordpiece --allow-different -o wordpiece.json
     pairity export llama3/tokenizer.model --to transformers -o llama3-hf/
     """,
 )
@@ -281,7 +282,8 @@ def show_languages(found: Tokenizer, languages: Sequence[str], data: Any, table:
     type=click.Choice(exporting.FORMATS),
     required=True,
     help="Format to write: one tokenizer.json (hf), a folder for AutoTokenizer (transformers), a file of ranks "
-    "(tiktoken), GPT-2's vocab.json and merges.txt (merges), or a vocabulary for llama.cpp (gguf).",
+    "(tiktoken), GPT-2's vocab.json and merges.txt (merges), a vocabulary for llama.cpp (gguf), or a tokenizer.json "
+    "that takes the longest token instead of merging (wordpiece).",
 )
 @output("A file, or a folder for transformers and merges.", metavar="PATH")
 @click.option("--vocab-size", type=int, help="Truncate to this many tokens first; ids do not change.")
@@ -289,7 +291,8 @@ def show_languages(found: Tokenizer, languages: Sequence[str], data: Any, table:
 @click.option(
     "--allow-different",
     is_flag=True,
-    help="Write a GGUF file even where llama.cpp would give other ids, and show how many.",
+    help="Write a GGUF file even where llama.cpp would give other ids, and show how many; write WordPiece, which "
+    "always does.",
 )
 @force("existing files")
 def export_command(

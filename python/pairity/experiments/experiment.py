@@ -27,9 +27,13 @@ ALL: Final = "all"
 
 OF_TEXT: Final = ("languages", "balance", "temperature", "sample", "seed", "pretokenizer")
 OF_DEV: Final = ("dev_lines", "dev_seed")
+UNIGRAM: Final = ("unigram", "parity-unigram")
+"""Methods that learn no merges."""
+STEERED: Final = "parity-unigram"
+"""That of them which dev text steers."""
 METHODS: Final[Mapping[str, tuple[str, ...]]] = {
-    method: ("vocab_size", *OF_TEXT, *settings, *(OF_DEV if compares(method) else ()))
-    for method, settings in {**OF_METHOD, "unigram": ()}.items()
+    method: ("vocab_size", *OF_TEXT, *settings, *(OF_DEV if compares(method) or method == STEERED else ()))
+    for method, settings in {**OF_METHOD, **dict.fromkeys(UNIGRAM, ())}.items()
 }
 """Method -> the keys that it has a use for."""
 

@@ -20,8 +20,8 @@ from pairity.counts.counts import Counts
 from pairity.errors import PairityWarning
 from pairity.experiments.corpus import Counted
 from pairity.experiments.folder import Folder, key_of
+from pairity.experiments.parity_unigram import train_parity_unigram
 from pairity.experiments.plan import Planned
-from pairity.experiments.unigram import SETTINGS as SETTINGS_OF_UNIGRAM
 from pairity.experiments.unigram import train_unigram
 from pairity.files.digests import digest_of
 from pairity.files.writing import write_folder
@@ -138,10 +138,13 @@ class Workshop:
         started = time.perf_counter()
         place = self.folder.tokenizer(row.name)
         if row.training is None:
-            unigram = train_unigram(counts, row.vocab_size or 0)
-            settings = as_json(
-                {"method": row.method, "vocab_size": row.vocab_size, "settings": SETTINGS_OF_UNIGRAM}
+            size, measured = row.vocab_size or 0, self.measured(row, counts, dev)
+            unigram = (
+                train_unigram(counts, size)
+                if measured is None
+                else train_parity_unigram(counts, measured, size, threads)
             )
+            settings = as_json({"method": row.method, "vocab_size": size, "settings": row.recipe["training"]})
             write_folder(place, {UNIGRAM: unigram.to_str(pretty=True), "unigram.json": settings})
             return None, noted(started)
         if whole is not None:
@@ -150,10 +153,7 @@ class Workshop:
             cut = whole if size == whole.vocab_size else whole.truncate(size)
             cut.save(place, force=True)
             return None, noted(started, cut_from=self.largest_of(row).name)
-        name = digest_of({"dev": row.recipe["dev"]})
-        if row.dev is not None and name not in dev:
-            dev[name] = count(row.dev, pretokenizer=counts.pretokenization, split="dev", count_words=True)
-        measured = None if row.dev is None else dev[name]
+        measured = self.measured(row, counts, dev)
         checkpoint = self.folder.cache / f"{self.keys[row.name][:16]}.checkpoint.parquet"
         self.begin(checkpoint, row, counts, measured, threads)
         with warnings.catch_warnings(record=True) as caught:
@@ -173,6 +173,13 @@ class Workshop:
         tokenizer.save(place, force=True)
         checkpoint.unlink(missing_ok=True)
         return tokenizer, noted(started, warnings=told)
+
+    def measured(self, row: Planned, counts: Counts, dev: dict[str, Counts]) -> Counts | None:
+        """The dev text of a row, which is counted once for all rows that have it."""
+        name = digest_of({"dev": row.recipe["dev"]})
+        if row.dev is not None and name not in dev:
+            dev[name] = count(row.dev, pretokenizer=counts.pretokenization, split="dev", count_words=True)
+        return None if row.dev is None else dev[name]
 
     def largest_of(self, row: Planned) -> Planned:
         return next(group[0] for group in self.groups if row in group)

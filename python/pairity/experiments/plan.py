@@ -12,7 +12,8 @@ from typing import Any
 from pairity.errors import PairityError, listed, quoted
 from pairity.experiments.combinations import EXISTING, Combination, combinations
 from pairity.experiments.data import Data, Lines, lines_digest, place_digest, read_data, some_lines
-from pairity.experiments.experiment import ALL, Experiment, nearest
+from pairity.experiments.experiment import ALL, STEERED, UNIGRAM, Experiment, nearest
+from pairity.experiments.parity_unigram import SETTINGS as SETTINGS_OF_STEERED
 from pairity.experiments.unigram import SETTINGS
 from pairity.extras import load_extra
 from pairity.judging.evaluation import chosen_metrics
@@ -84,12 +85,12 @@ class Planned:
         """All that decides what this tokenizer is, beside the text of its corpus."""
         if self.corpus is None:
             return {"tokenizer": place_digest(self.settings["tokenizer"])}
-        steered = self.dev is not None and self.training is not None
+        unigram = SETTINGS_OF_STEERED if self.method == STEERED else SETTINGS
         return {
             "method": self.method,
             "vocab_size": self.vocab_size,
-            "training": self.training.describe() if self.training else dict(SETTINGS),
-            "dev": lines_digest(self.dev) if steered and self.dev else None,
+            "training": self.training.describe() if self.training else dict(unigram),
+            "dev": lines_digest(self.dev) if self.dev else None,
         }
 
     @cached_property
@@ -212,8 +213,9 @@ def settings_of(one: Combination, codes: Sequence[str]) -> tuple[Draw, str, Sett
     keys = ("sample", "balance", "temperature", "seed")
     draw = Draw(**{key: given[key] for key in keys if key in given})
     pretokenizer = given.get("pretokenizer", DEFAULT_PRETOKENIZER)
-    if one.method == "unigram":
-        load_extra("sentencepiece", "method unigram")
+    if one.method in UNIGRAM:
+        if one.method != STEERED:
+            load_extra("sentencepiece", "method unigram")
         Pretokenization.of(pretokenizer)
         return draw, pretokenizer, None
     training = make_settings(
@@ -244,9 +246,9 @@ def planned(one: Combination, name: str, codes: tuple[str, ...], data: Data) -> 
             "train holds counts, of which no lines can be drawn: leave sample and balance out."
         )
     corpus = Corpus(name, codes, draw, pretokenizer)
-    if training is None:
+    if training is None and one.method != STEERED:
         return Planned(one.name, one.family, one.series, one.method, given, corpus)
-    policy = training.policy
+    policy = training.policy if training else Parity()
     dev = None if data.dev is None else {code: data.dev[code] for code in codes}
     policy.check(codes, None if dev is None else list(dev))
     if dev is not None:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pairity.counts.counts import Counts
-from pairity.counts.values import sum_language
+from pairity.counts.values import LanguageCounts, sum_language
 
 Integers = npt.NDArray[np.int64]
 
@@ -41,11 +41,15 @@ class Words:
 
 def merged(counts: Counts) -> Words:
     """The pre-tokens of all languages together."""
-    whole = sum_language("all languages", list(counts.values()))
-    data, offsets_buffer = whole.buffers()
+    return words_of(sum_language("all languages", list(counts.values())))
+
+
+def words_of(counts: LanguageCounts) -> Words:
+    """The pre-tokens of one language."""
+    data, offsets_buffer = counts.buffers()
     offsets = np.frombuffer(offsets_buffer, np.int64)
     content = np.frombuffer(data, np.uint8)[offsets[0] : offsets[-1]]
-    return Words(content, offsets - offsets[0], whole.counts.astype(np.int64))
+    return Words(content, offsets - offsets[0], counts.counts.astype(np.int64))
 
 
 def frequent_pieces(words: Words, most: int, longest: int) -> list[tuple[bytes, int]]:

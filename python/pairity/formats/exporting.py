@@ -1,7 +1,8 @@
 """A tokenizer written for another library, by the name of the format.
 
 Every export gives the very ids of `Tokenizer.encode`. What a format cannot express is refused with the
-reason: never a tokenizer that silently differs. Only for llama.cpp can a difference be allowed, and it is shown.
+reason: never a tokenizer that silently differs. A difference has to be allowed: for llama.cpp, where it is shown, and
+for WordPiece, which cuts text in another way.
 """
 
 import warnings
@@ -16,16 +17,25 @@ from pairity.extras import load_extra
 from pairity.files.locks import locked
 from pairity.files.places import check_file, check_folder
 from pairity.files.writing import write_files, write_folder
-from pairity.formats import gguf, llama_cpp, merges_txt, tiktoken, tokenizer_json, transformers
+from pairity.formats import gguf, llama_cpp, merges_txt, tiktoken, tokenizer_json, transformers, wordpiece
 from pairity.formats.json_files import as_json
 from pairity.text.pretokenizers import PRESETS, TIKTOKEN_GPT2, Pretokenization
 
-FORMATS = ("hf", "transformers", "tiktoken", "merges", "gguf")
-HOLDS = {"hf": ("add_bos", "add_eos"), "tiktoken": (), "merges": ()}
+FORMATS = ("hf", "transformers", "tiktoken", "merges", "gguf", "wordpiece")
+DIFFERENT = ("gguf", "wordpiece")
+"""Formats that may give other ids than the tokenizer, if that is allowed."""
+ONE_JSON = ("hf", "wordpiece")
+"""Formats that are one tokenizer.json."""
+HOLDS = {"hf": ("add_bos", "add_eos"), "wordpiece": ("add_bos", "add_eos"), "tiktoken": (), "merges": ()}
 """What a format can say of the roles, where it cannot say all."""
 NEEDS = {"bos_token": "add_bos", "eos_token": "add_eos"}
 """tokenizer.json names a token only where it adds it."""
-FILES = {"hf": "tokenizer.json", "tiktoken": "a file of ranks", "merges": "merges.txt"}
+FILES = {
+    "hf": "tokenizer.json",
+    "wordpiece": "tokenizer.json",
+    "tiktoken": "a file of ranks",
+    "merges": "merges.txt",
+}
 
 
 def export(
@@ -45,6 +55,8 @@ def export(
     merges        a folder with GPT-2's vocab.json and merges.txt
     gguf          a vocabulary for llama.cpp at PATH, with roles and chat template; with `allow_different` even where
                   ids differ there
+    wordpiece     one tokenizer.json, as hf, with the same tokens and ids; it takes the longest token at every place
+                  instead of merging, so it always needs `allow_different`
 
     What is given and a format has no place for is refused. What the tokenizer has beside that is left out with a
     warning.
@@ -67,6 +79,8 @@ def write_format(model: BpeModel, to: str, path: Path, force: bool, allow_differ
         case "hf":
             file = hf_file(path)
             return write(to, path, {file: as_json(tokenizer_json.write(model))}, force)
+        case "wordpiece":
+            return write(to, path, {hf_file(path): as_json(wordpiece.write(model))}, force)
         case "tiktoken":
             return write(to, path, tiktoken.files(model, path), force)
         case "gguf":
@@ -96,10 +110,10 @@ def check_given(to: str, given: GivenRoles) -> None:
     """Refuse a role or a template that the format has no place for."""
     asked = {name: value for name, value in given.items() if value is not None}
     for name in asked if to in HOLDS else ():
-        if name in HOLDS[to] or (to == "hf" and asked.get(NEEDS.get(name, ""))):
+        if name in HOLDS[to] or (to in ONE_JSON and asked.get(NEEDS.get(name, ""))):
             continue
         option = f"--{name.replace('_', '-')}"
-        if to == "hf" and name in NEEDS:
+        if to in ONE_JSON and name in NEEDS:
             flag = f"{NEEDS[name]}=True (--{NEEDS[name].replace('_', '-')})"
             raise PairityError(
                 f"tokenizer.json has no place for the {name}, only for what is added to every text. Give {flag} as "
@@ -118,13 +132,13 @@ def unsaid(to: str, model: BpeModel) -> list[str]:
     found = [
         f"{role} {token!r}"
         for role, token in roles.named.items()
-        if not (to == "hf" and role in NEEDS and getattr(roles, NEEDS[role]))
+        if not (to in ONE_JSON and role in NEEDS and getattr(roles, NEEDS[role]))
     ]
     if model.templates:
         found.append("the chat template")
     if to == "merges":
         found += unsaid_of_cut(model.cut)
-    if to != "hf":
+    if to not in ONE_JSON:
         found += [flag for flag in NEEDS.values() if getattr(roles, flag)]
         found += ["the post-processor"] if model.wrapping.post_processor else []
     return found
@@ -140,17 +154,23 @@ def unsaid_of_cut(cut: Pretokenization) -> list[str]:
 
 
 def check_allowed(to: str, allow_different: bool) -> None:
-    if allow_different and to != "gguf":
+    if allow_different and to not in DIFFERENT:
         raise PairityError(
-            f"--allow-different (allow_different=True) is for gguf alone: {to} gives the very ids of the tokenizer, or "
-            "is refused. Leave it out."
+            f"--allow-different (allow_different=True) is for {' and '.join(DIFFERENT)} alone: {to} gives the very ids "
+            "of the tokenizer, or is refused. Leave it out."
+        )
+    if to == "wordpiece" and not allow_different:
+        raise PairityError(
+            "WordPiece takes the longest token at every place and knows no merges, so it gives other ids than the "
+            "tokenizer: a model that learned from one of them cannot read the other. For a model that will be trained "
+            "on its ids, write it with --allow-different (allow_different=True); otherwise export to hf."
         )
 
 
 def check_place(to: str, path: Path, *, force: bool) -> None:
     """Refuse what is known before the model is: a place that cannot be written, and a missing package."""
     match to:
-        case "hf":
+        case "hf" | "wordpiece":
             check_file(hf_file(path), force=force)
         case "tiktoken":
             for file in (path, tiktoken.settings_file(path)):

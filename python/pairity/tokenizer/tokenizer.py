@@ -351,7 +351,7 @@ class Tokenizer(Contents):
 
         `roles` (see `with_roles`) count more than those that the tokenizer has; one that the format has no place for
         is refused. `allow_different`: to gguf even where llama.cpp would give other ids, with a warning that shows
-        them.
+        them; to wordpiece, which always gives others.
         """
         return exporting.export(
             self._model, to, Path(path), force=force, given=roles, allow_different=allow_different
