@@ -49,7 +49,7 @@ impl Rules {
     #[inline(always)]
     pub fn starts(&self, text: &[u8], start: usize) -> u64 {
         let rest = &text[start..];
-        if !rest.first_chunk().is_some_and(|first: &[u8; FEWEST]| not_ascii(first) == 0) {
+        if rest.first_chunk().is_none_or(|first: &[u8; FEWEST]| not_ascii(first) != 0) {
             return 0;
         }
         match rest.first_chunk() {
