@@ -132,7 +132,8 @@ def uses_in(cutter: _core.Pieces, text: LanguageCounts) -> Integers:
 def cutter_of(pieces: Sequence[bytes], scores: Floats) -> _core.Pieces:
     offsets = np.zeros(len(pieces) + 1, np.int64)
     np.cumsum([len(piece) for piece in pieces], out=offsets[1:])
-    return _core.Pieces(b"".join(pieces), memoryview(offsets), memoryview(scores))
+    buffers: tuple[Any, ...] = (b"".join(pieces), offsets, scores)
+    return _core.Pieces(*buffers)
 
 
 def logarithms(counts: Sequence[int]) -> Floats:
