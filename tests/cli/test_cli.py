@@ -246,7 +246,9 @@ def test_a_language_without_dev_text(tmp_path):
         assert done.returncode == 0, done.stderr
         shown = " ".join(done.stdout.split())
         assert "without dev text, measured by train text:" in shown
-        estimated = re.search(r"a line-equivalent is [\d.]+ train bytes \(estimated by its script\)", shown)
+        estimated = re.search(
+            r"a line-equivalent is [\d.]+ train bytes \(estimated by its train text\)", shown
+        )
         assert estimated
         assert shown.index("tokens per line ") < shown.index("tokens per line-equivalent")
         assert "worst code" not in shown

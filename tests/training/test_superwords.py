@@ -14,6 +14,7 @@ from pairity import Classical, Fair, PairityError, Parity, Tokenizer, _core, cou
 from pairity.bpe.merges import BYTE_TOKENS
 from pairity.text.pretokenizers import WITH_WORDS, Pretokenization, pattern_of
 from pairity.training.engine import learn
+from pairity.training.superwords import is_superword
 
 TEXT = {
     language: lines * 2  # so that every pair of tokens occurs twice
@@ -310,3 +311,24 @@ def test_the_merges_of_words_cut_phrases_as_they_cut_words():
     plain = Tokenizer.from_merges(tok.model.merges[:420, :2], pattern=pattern_of("gpt4o"))
     for lines in TEXT.values():
         assert first.encode_batch(lines) == plain.encode_batch(lines)
+
+
+def test_the_first_stage_is_steered_as_ever_by_several_dev_sets_and_estimated_ratios():
+    dev = {language: lines for language, lines in SETTINGS["dev"].items() if language != "deu_Latn"}
+    sets = pairity.DevSets({"one": dev, "other": {language: lines[:20] for language, lines in dev.items()}})
+    settings = {"dev": sets, "progress": False, "method": Parity(ratios={"deu_Latn": "auto"})}
+    tok = train(TEXT, **settings, **MERGES)
+    assert np.array_equal(tok.model.merges[:420], train(TEXT, **settings, num_merges=420).model.merges)
+    assert superwords(tok)
+
+
+def test_part_of_a_white_space_character_is_no_word():
+    assert is_superword(b" of the")
+    assert is_superword(b"n Sie")
+    assert not is_superword(b" the")
+    assert not is_superword(b"\x80 "), "the end of U+3000 and a space"
+
+
+def test_llama_cpp_cuts_no_phrases(tmp_path):
+    with pytest.raises(PairityError, match=r"cannot cut text into phrases: train without superwords"):
+        learned(num_merges=60).export("gguf", tmp_path / "model.gguf")

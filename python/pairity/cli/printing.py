@@ -120,7 +120,7 @@ def line_equivalent(language: LanguageOfRun) -> list[str]:
         return []
     source = "" if language.copied_from is None else f" (a dev line of {language.copied_from})"
     if language.estimated_lines is not None:
-        by = f"{language.estimated_lines:,} dev lines" if language.estimated_lines else "its script"
+        by = f"{language.estimated_lines:,} dev lines" if language.estimated_lines else "its train text"
         source = f" (estimated by {by})"
     return [f"a line-equivalent is {language.line_equivalent:,.1f} train bytes{source}"]
 

@@ -78,7 +78,8 @@ def count(
     there are counted. `draw` says how much of each is: `Draw(balance="temperature", temperature=3.3, budget="10GB")`.
     `memory` ("4GB") is what counting may take beside the program itself: what is more goes to disk as sorted runs,
     and the result is the same. `min_count` leaves rarer pre-tokens out at the very end; `pruned` of a language says
-    how many. (Of phrases, as "gpt4o:words4" cuts them, rare ones are first counted as their halves, at last as words.)
+    how many. (Of phrases, as "gpt4o:words4" cuts them, rare ones are first counted as their halves, at last as words;
+    those of one language are in memory then.)
     `checkpoint` names a folder that keeps what is counted, once a minute at most; with `resume` a killed run goes on
     from it, and counts no file again that it had finished. It stays when the run is done: remove it once the counts are
     saved.

@@ -128,6 +128,8 @@ def name_of(model: BpeModel) -> str:
             f"llama.cpp cannot normalise text ({model.cut.normalize}) for a BPE: ids would differ. Train without "
             "--normalize on text that is normalised already."
         )
+    if model.cut.words:
+        raise PairityError("llama.cpp cannot cut text into phrases: train without superwords (--superwords).")
     nearest = NEAREST.get(model.cut.pattern or "")
     if nearest is None:
         raise PairityError(

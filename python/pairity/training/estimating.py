@@ -37,6 +37,8 @@ class Estimate:
     languages: tuple[str, ...]
     lines: int | None = None
     """The lines of dev text that it comes from, if there were any."""
+    is_rough: bool = False
+    """No other language is written as this one is, so all of them were asked."""
 
 
 def estimate(train: LanguageCounts, dev: Mapping[str, LanguageCounts]) -> Estimate | None:
@@ -49,8 +51,9 @@ def estimate(train: LanguageCounts, dev: Mapping[str, LanguageCounts]) -> Estima
     if not whole:
         return None
     related = relatives(train, whole)
-    chars = median(Fraction(whole[language].chars, most) for language in related)
-    return Estimate(float(chars * Fraction(train.bytes, train.chars or 1)), tuple(related))
+    chars = median(Fraction(whole[language].chars, most) for language in related or whole)
+    found = float(chars * Fraction(train.bytes, train.chars or 1))
+    return Estimate(found, tuple(related or whole), is_rough=not related)
 
 
 def estimate_by_lines(language: str, sizes: Mapping[str, Sequence[int]]) -> Estimate:
@@ -70,12 +73,12 @@ def estimate_by_lines(language: str, sizes: Mapping[str, Sequence[int]]) -> Esti
 
 
 def relatives(text: LanguageCounts, others: Mapping[str, LanguageCounts]) -> Sequence[str]:
-    """Those that are written as the text is: in its script, or else in one of its family of scripts, or else all."""
+    """Those that are written as the text is: in its script, or else in one of its family of scripts."""
     script, scripts = script_of(text), {language: script_of(counts) for language, counts in others.items()}
     for kind in (str, family_of):
         if found := [language for language in others if kind(scripts[language]) == kind(script)]:
             return found
-    return list(others)
+    return []
 
 
 def script_of(counts: LanguageCounts) -> str:

@@ -20,7 +20,8 @@ EDGE = re.compile(r"\S ")
 
 
 def is_superword(token: bytes) -> bool:
-    return EDGE.search(token.decode(errors="replace")) is not None
+    # What is left of a character at either end may be white space, so it is not taken for part of a word.
+    return EDGE.search(token.decode(errors="ignore")) is not None
 
 
 def superwords_of(settings: Settings, texts: Texts, trace: Trace, model: BpeModel) -> dict[str, Any]:

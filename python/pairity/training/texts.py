@@ -65,7 +65,12 @@ class Texts:
         assert cut is not None
         train = {language: cut_again(counts, cut.pattern) for language, counts in self.train.items()}
         measures = {
-            language: replace(measure, text=cut_again(measure.text, cut.pattern))
+            language: replace(
+                measure,
+                text=train[language]
+                if measure.text is self.train[language]
+                else cut_again(measure.text, cut.pattern),
+            )
             for language, measure in self.measures.items()
         }
         return replace(self, train=Counts(train, cut, self.train.split), measures=measures)
@@ -79,7 +84,13 @@ class Texts:
         """What a user should hear before the merges are learned."""
         measures = {language: self.measures[language] for language in self.set_apart}
         stated = {language: one.ratio for language, one in measures.items() if one.estimate is None}
-        return unlikely_ratios(stated, self.train, self.dev or {})
+        guesses = [language for language, one in measures.items() if one.estimate and one.estimate.is_rough]
+        return unlikely_ratios(stated, self.train, self.dev or {}) + [
+            f"no language with dev text is written as {language!r} is, so its ratio of {measures[language].ratio:,.1f} "
+            f"bytes per line is a rough guess by all of them. Translate the first ten dev lines into {language!r}, or "
+            "give a number."
+            for language in guesses
+        ]
 
     @cached_property
     def descriptions(self) -> dict[str, dict[str, Any]]:

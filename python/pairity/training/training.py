@@ -195,8 +195,7 @@ def learn_merges(
 
     try:
         if settings.superwords is not None and not (keeper and keeper.in_phrases):
-            words = texts.in_words()
-            known = go_on(words, known, exhausted, **settings.for_engine(in_words=True)).steps
+            known = go_on(texts.in_words(), known, exhausted, **settings.for_engine(in_words=True)).steps
             exhausted = []  # who has no pair of tokens left in words has some in phrases
             if keeper:
                 keeper.in_phrases = True
