@@ -52,6 +52,8 @@ def test_targets_are_read() -> None:
         (["gini<=1.5"], "out of reach or limits nothing"),
         (["gini<=-0.1"], "out of reach or limits nothing"),
         (["worst<=0"], "leaves no tokens"),
+        (["eng_Latn<=1e999"], "limits nothing"),
+        (["eng_Latn<=+1e999%"], "limits nothing"),
         (["eng_Latn<=-100%"], "leaves no tokens"),
         (["every<=45"], "write 'worst<=45'"),
         (["gini<=0.1", "gini<=0.2"], "'gini<=0.1' and 'gini<=0.2' limit the same"),
@@ -235,6 +237,9 @@ def test_the_size_that_is_needed_is_between_two_that_were_looked_at() -> None:
         return measured(setting, min(size, 12000))
 
     assert needed_size(ends, FAIREST, targets, 8000, 32000) == Needed(
+        FAIREST.name, None, 12000, all_learned=True
+    )
+    assert needed_size(ends, FAIREST, targets, 16000, 32000) == Needed(
         FAIREST.name, None, 12000, all_learned=True
     )
 

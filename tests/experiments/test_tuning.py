@@ -11,6 +11,7 @@ import pytest
 from pairity.cli.tuning import tune_command
 from pairity.errors import PairityError
 from pairity.experiments import Tuned, tune
+from pairity.experiments.folder import Folder
 from pairity.experiments.knobs import CLASSICAL, FAIREST, KNOBS, fair, hybrid
 from pairity.experiments.targets import Measured
 from pairity.experiments.trying import Bench
@@ -227,3 +228,16 @@ def test_a_killed_tuning_goes_on(
     tuned = tuned_in(project, "out", "gini<=0.5", steps=1)
     assert tuned.chosen is not None
     assert len(trained) == len(SHORT), "nothing was trained twice"
+
+
+def test_a_tokenizer_that_was_copied_by_a_killed_tuning_is_no_other_targets(
+    project: Path, quick: None
+) -> None:
+    first = tuned_in(project, "out", "gini<=0.5", steps=0)
+    other = next(point for point in first.points if point.name != (first.chosen and first.chosen.name))
+    there = Tokenizer.load(project / "out" / "tokenizer")
+    other_place = Folder(project / "out").tokenizer(other.name)
+    Tokenizer.load(other_place).save(project / "out" / "tokenizer", force=True)
+    (project / "out" / "notes" / "tokenizer.json").unlink()  # killed before it was noted
+    tuned_in(project, "out", "gini<=0.5", steps=0)
+    assert Tokenizer.load(project / "out" / "tokenizer") == there

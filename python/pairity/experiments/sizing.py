@@ -54,10 +54,12 @@ def needed_size(
     if relative:
         measured(CLASSICAL, largest)  # the largest first: all others are cut from it
     end = min(largest, measured(setting, largest)[1])
+    if end <= size:
+        return Needed(setting.name, None, end, all_learned=True)
     looks = LOOKS_OF_HYBRIDS if setting.kind == "hybrid" else LOOKS
     low, high = size, None
     for look in range(1, looks + 1):
-        at = largest if end == largest and look == looks else between(size, end, look / looks)
+        at = between(size, end, look / looks)
         if at > low and meets(at):
             high = at
             break

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
+from math import inf, isfinite
 from statistics import fmean
 from typing import Final
 
@@ -125,6 +125,8 @@ def read_target(text: str) -> Target:
 
 def check_number(target: Target) -> None:
     """Limits that nothing can keep to, or that limit nothing."""
+    if not isfinite(target.limit):
+        raise PairityError(f"the target {target.text!r} limits nothing: give a number that can be reached.")
     if target.relative:
         if target.limit <= -1:
             raise PairityError(f"the target {target.text!r} leaves no tokens at all: give more than -100%.")

@@ -68,7 +68,8 @@ def write_all(tuned: Tuned, scores: Scores, vocab_size: int, shipped: Made | Non
     """curve.csv, curve.json, tune.html and figures/, and then the tokenizer: what is there belongs together."""
     folder = Folder(tuned.folder)
     manifest = folder.path / TOKENIZER / SETTINGS
-    if shipped is None or folder.finished(manifest, shipped.key) is None:
+    is_there = shipped is not None and folder.finished(manifest, shipped.key) is not None
+    if not is_there:
         remove(folder, manifest)
     table = table_of(tuned.points, tuned.priced)
     write_files(
@@ -78,7 +79,7 @@ def write_all(tuned: Tuned, scores: Scores, vocab_size: int, shipped: Made | Non
         }
     )
     write_page(tuned, scores)
-    if shipped is not None and not manifest.exists():
+    if shipped is not None and not is_there:
         files = sorted(folder.tokenizer(shipped.row.name).iterdir())
         write_folder(manifest.parent, {file.name: file.read_bytes() for file in files})
         folder.finish(manifest, shipped.key)
