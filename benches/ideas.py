@@ -43,7 +43,7 @@ IDEAS = (
         "scanners written by hand, not a regex engine",
         "src/split/mod.rs",
         ("count", "encode"),
-        (("match KNOWN.iter().position(|(known, _)| *known == pattern) {", "match None::<usize> {"),),
+        (("KNOWN.iter().position(|(known, _)| *known == pattern)", "None"),),
     ),
     Idea(
         "pre-tokens of ASCII found 64 bytes at a time",

@@ -109,7 +109,7 @@ impl StartPairs {
     fn note_bytes(&mut self, left: u32, right: u32, boundary: u32, weight: u64) {
         let both = (left << 8 | right) as u16;
         let (count, writer) = &mut self.bytes[usize::from(both)];
-        if *count == 0 {
+        if writer.bytes.is_empty() {
             self.occurring.push(both);
         }
         *count += weight;
@@ -133,7 +133,7 @@ impl StartPairs {
             let (sum, writer) = if left | right < 256 {
                 let both = (left << 8 | right) as u16;
                 let entry = &mut self.bytes[usize::from(both)];
-                if entry.0 == 0 {
+                if entry.1.bytes.is_empty() {
                     self.occurring.push(both);
                 }
                 entry
@@ -151,13 +151,14 @@ impl StartPairs {
         of_bytes.chain(self.longer.values()).map(|(_, writer)| writer.bytes.len()).sum()
     }
 
-    /// Each pair that occurs, with its count and its boundaries.
+    /// Each pair that occurs, with its count and its boundaries; not those of words that weigh nothing alone.
     pub fn into_occurring(mut self) -> impl Iterator<Item = (Pair, u64, BoundaryWriter)> {
         let of_bytes = self.occurring.into_iter().map(move |both| {
             let entry = std::mem::take(&mut self.bytes[usize::from(both)]);
             (Pair::new(u32::from(both) >> 8, u32::from(both) & 0xff), entry)
         });
-        of_bytes.chain(self.longer).map(|(pair, (count, writer))| (pair, count, writer))
+        let all = of_bytes.chain(self.longer).map(|(pair, (count, writer))| (pair, count, writer));
+        all.filter(|(_, count, _)| *count > 0)
     }
 }
 

@@ -347,3 +347,21 @@ struct CasedBody {
     /// `S* E+` matched; if not, `end` is that of `S+ E*`, or where the body starts if neither did.
     ends_with_e: bool,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lower_case_ends_at_every_other_byte() {
+        for byte in 0..=255u8 {
+            for place in 0..20 {
+                let mut text = [b'q'; 20];
+                text[place] = byte;
+                let scanner = Scanner { text: &text, classes: classes() };
+                let end = if byte.is_ascii_lowercase() { 20 } else { place };
+                assert_eq!(scanner.after_lowercase(0), end, "{byte} at {place}");
+            }
+        }
+    }
+}

@@ -1,6 +1,4 @@
-use super::scanner::Scanner;
 use super::*;
-use crate::unicode::classes;
 use proptest::prelude::*;
 use std::collections::HashSet;
 
@@ -374,19 +372,6 @@ fn an_invalid_pattern_is_shown_with_the_place() {
     ] {
         let message = Pretokenizer::new(Some(pattern)).unwrap_err().to_string();
         assert!(message.contains(shown), "{message}");
-    }
-}
-
-#[test]
-fn lower_case_ends_at_every_other_byte() {
-    for byte in 0..=255u8 {
-        for place in 0..20 {
-            let mut text = [b'q'; 20];
-            text[place] = byte;
-            let scanner = Scanner { text: &text, classes: classes() };
-            let end = if byte.is_ascii_lowercase() { 20 } else { place };
-            assert_eq!(scanner.after_lowercase(0), end, "{byte} at {place}");
-        }
     }
 }
 
