@@ -83,7 +83,10 @@ def test_clicks_own_completion(shell):
 
 
 def test_completion_of_a_line_that_is_not_finished():
-    for line, expected in (("pairity tr", "plain,train"), ("pairity train --train a --super", "plain,--superwords")):
+    for line, expected in (
+        ("pairity tr", "plain,train"),
+        ("pairity train --train a --super", "plain,--superwords"),
+    ):
         words = {"_PAIRITY_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
         assert pairity(env=os.environ | words).stdout.split() == [expected]
 
