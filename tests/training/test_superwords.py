@@ -327,8 +327,3 @@ def test_part_of_a_white_space_character_is_no_word():
     assert is_superword(b"n Sie")
     assert not is_superword(b" the")
     assert not is_superword(b"\x80 "), "the end of U+3000 and a space"
-
-
-def test_llama_cpp_cuts_no_phrases(tmp_path):
-    with pytest.raises(PairityError, match=r"cannot cut text into phrases: train without superwords"):
-        learned(num_merges=60).export("gguf", tmp_path / "model.gguf")
