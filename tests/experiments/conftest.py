@@ -1,10 +1,11 @@
 """Small text in a few languages, and the file of an experiment on it."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pairity import sample
+from pairity import Tokenizer, sample, train
 
 CODES = ("eng_Latn", "jpn_Jpan", "tam_Taml")
 
@@ -62,3 +63,16 @@ def project(tmp_path: Path) -> Path:
 def lasting_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same, for all tests of a module."""
     return lay_out(tmp_path_factory.mktemp("experiment"))
+
+
+@pytest.fixture
+def trained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What was trained: the method and the size of each call."""
+    calls: list[str] = []
+
+    def counting(*args: Any, **settings: Any) -> Tokenizer:
+        calls.append(f"{settings['method'].describe()['name']} {settings['vocab_size']}")
+        return train(*args, **settings)
+
+    monkeypatch.setattr("pairity.experiments.making.train", counting)
+    return calls

@@ -42,19 +42,6 @@ def change(project: Path, old: str, new: str) -> None:
     file.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
-@pytest.fixture
-def trained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What was trained: the method and the size of each call."""
-    calls: list[str] = []
-
-    def counting(*args: Any, **settings: Any) -> Tokenizer:
-        calls.append(f"{settings['method'].describe()['name']} {settings['vocab_size']}")
-        return train(*args, **settings)
-
-    monkeypatch.setattr("pairity.experiments.making.train", counting)
-    return calls
-
-
 def test_unigram_with_parity_is_learned_from_train_and_dev(project: Path) -> None:
     file = project / "grid.toml"
     text = file.read_text(encoding="utf-8")

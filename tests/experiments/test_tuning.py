@@ -29,19 +29,6 @@ def tuned_in(project: Path, out: str, *targets: str, **more: Any) -> Tuned:
     return tune(str(project / "train"), str(project / "dev"), project / out, **given)
 
 
-@pytest.fixture
-def trained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What is trained: the name of the method of each call."""
-    calls: list[str] = []
-
-    def counting(*args: Any, **settings: Any) -> Tokenizer:
-        calls.append(f"{settings['method'].describe()['name']} {settings['vocab_size']}")
-        return train(*args, **settings)
-
-    monkeypatch.setattr("pairity.experiments.making.train", counting)
-    return calls
-
-
 SHORT = (CLASSICAL, hybrid(0.5), fair(0), fair(16), FAIREST)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from pairity.cli.options import command, output, several
+from pairity.cli.options import command, output, resamples_option, several, text_column_option
 from pairity.cli.printing import print_notes, print_table, print_warnings, print_written
 from pairity.errors import PairityError
 from pairity.experiments.experiment import KINDS, METHODS, Experiment
@@ -81,15 +81,8 @@ def experiment_command(file: Path, output: Path, threads: int | None) -> None:
 )
 @several("--pretokenizer", metavar="NAME...", help="gpt4o, gpt4, qwen35, gpt2, whitespace, none, or a regex.")
 @several("--dev-lines", commas=True, metavar="N...", help="Use only the first N lines of the dev text.")
-@click.option(
-    "--resamples", type=int, default=1000, show_default=True, help="Bootstrap resamples for the intervals."
-)
-@click.option(
-    "--text-column",
-    default="text",
-    show_default=True,
-    help="Field or column that holds the text (message.text).",
-)
+@resamples_option
+@text_column_option
 @output("Folder for everything; a killed sweep goes on in the same folder.", metavar="DIR")
 @threads_option
 def sweep_command(

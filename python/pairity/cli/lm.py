@@ -9,7 +9,7 @@ import click
 
 from pairity import lm
 from pairity.cli.drawing import drawing_and_shuffling
-from pairity.cli.options import Family, command, config, force, output, several, values_in
+from pairity.cli.options import Family, command, config, force, output, resamples_option, several, values_in
 from pairity.cli.outputs import output_file
 from pairity.cli.printing import print_table, print_written
 from pairity.errors import PairityError
@@ -203,9 +203,7 @@ def train_command(
 @click.option(
     "--baseline", metavar="NAME", help="Tokenizer to compare with. Default: that of the first model."
 )
-@click.option(
-    "--resamples", type=int, default=1000, show_default=True, help="Bootstrap resamples for the intervals."
-)
+@resamples_option
 @force("an existing file")
 @config
 def measure_command(

@@ -349,3 +349,15 @@ def cutting(or_else: str = "") -> Callable[[Function], Function]:
         ),
     )
     return lambda function: reduce(lambda made, option: option(made), options, function)
+
+
+resamples_option = click.option(
+    "--resamples", type=int, default=1000, show_default=True, help="Bootstrap resamples for the intervals."
+)
+
+text_column_option = click.option(
+    "--text-column",
+    default="text",
+    show_default=True,
+    help="Field or column that holds the text (message.text).",
+)

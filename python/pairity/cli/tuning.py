@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from pairity.cli.experiments import resumable, threads_option
-from pairity.cli.options import command, output, several
+from pairity.cli.options import command, output, resamples_option, several, text_column_option
 from pairity.cli.printing import print_notes, print_table, print_warnings, print_written
 from pairity.errors import PairityError
 from pairity.experiments.tuned import PAGE, TOKENIZER, Tuned
@@ -67,15 +67,8 @@ from pairity.reporting.pareto import CHANGE, OTHER, Point
     metavar="N",
     help=f"If no setting meets the targets, the largest vocabulary to look at. Default: {LARGEST} times --vocab-size.",
 )
-@click.option(
-    "--resamples", type=int, default=1000, show_default=True, help="Bootstrap resamples for the intervals."
-)
-@click.option(
-    "--text-column",
-    default="text",
-    show_default=True,
-    help="Field or column that holds the text (message.text).",
-)
+@resamples_option
+@text_column_option
 @output("Folder for everything; a killed run goes on in the same folder.", metavar="DIR")
 @threads_option
 def tune_command(
