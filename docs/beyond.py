@@ -110,7 +110,9 @@ def counts(split: str, cut: str, seed: int, data: Path, runs: Path) -> Counts:
 def judged(size: int, seed: int, text: str, data: Path, runs: Path) -> Iterable[Row]:
     place = runs / f"scores, {size}, {seed}, {text}"
     if not place.exists():
-        tokenizers = {name: made(name, size, seed, data, runs) for name in POLICIES}
+        # Each is compared with those after it, so what all are to be compared with comes last.
+        names = sorted(POLICIES, key=lambda name: name == BASELINE)
+        tokenizers = {name: made(name, size, seed, data, runs) for name in names}
         evaluate(tokenizers, data / TEXTS[text], languages=SETS["paper-30"], baseline=BASELINE).save(place)
     scores = Scores.load(place)
     costs = {name: scores.costs(name) for name in scores.tokenizers}

@@ -183,7 +183,7 @@ class Encoder:
     ) -> list[int]: ...
     def encode_batch(
         self,
-        texts: Sequence[str | bytes],
+        texts: tuple[str | bytes, ...],
         *,
         allowed: Specials | None = None,
         disallowed: Specials | None = None,
@@ -191,7 +191,7 @@ class Encoder:
     ) -> list[list[int]]: ...
     def encode_flat(
         self,
-        texts: Sequence[str | bytes],
+        texts: tuple[str | bytes, ...],
         *,
         allowed: Specials | None = None,
         disallowed: Specials | None = None,
@@ -200,7 +200,7 @@ class Encoder:
         """The ids of all texts end to end as uint32, and int64 offsets, one more than texts."""
     def count(
         self,
-        texts: Sequence[str | bytes],
+        texts: tuple[str | bytes, ...],
         *,
         allowed: Specials | None = None,
         disallowed: Specials | None = None,

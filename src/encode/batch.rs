@@ -1,42 +1,40 @@
 //! Many texts on several threads.
 //!
-//! In: texts, and work to do on some of them. Out: the results one after the other, in the order of the texts, or the first
-//! error in that order.
+//! In: texts, read one by one on the calling thread, and work to do on some of them. Out: the results one after the other,
+//! in the order of the texts, or the first error in that order.
 
 use super::Text;
 use crate::check_in::{CheckIn, PAUSE};
-use crate::error::Result;
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use crate::error::{Error, Result};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Condvar, Mutex, MutexGuard};
 
 /// In bytes: texts are handed out together until they are as long as this, a millisecond's work at most.
 const CHUNK: usize = 1 << 16;
 
-/// Runs `work` on all texts, some at a time, on `threads` threads, and `take` on its results as they come, in order.
+/// Runs `work` on all texts, some at a time, on `threads` threads.
 ///
-/// `take` and `go_on` are only called on the calling thread, which works as well where nothing waits to be taken; once
-/// `go_on` says no, all threads stop.
-pub fn batch<T: Send>(
-    texts: &[Text],
+/// Helpers begin while the calling thread still reads `texts`; then `finish` is called, which takes the results.
+pub fn batch<'t, T: Send, E: From<Error>>(
+    texts: impl Iterator<Item = std::result::Result<Text<'t>, E>>,
     threads: usize,
-    go_on: &mut dyn FnMut() -> bool,
     work: impl Fn(&[Text], &mut CheckIn) -> Result<T> + Sync,
-    take: &mut dyn FnMut(T),
-) -> Result<()> {
-    let chunks = chunks(texts);
+    finish: impl FnOnce(Results<'_, T>) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
+    let queue = Queue::default();
     let stopped = AtomicBool::new(false);
-    let next = AtomicUsize::new(0);
     // Chunks are handed out in order, so every chunk before a failed one is worked on: the first failure is always the same.
     let one_more = |check_in: &mut CheckIn| {
-        let number = next.fetch_add(1, Ordering::Relaxed);
-        let result = work(chunks.get(number)?, check_in);
+        let (number, chunk) = queue.next()?;
+        let result = work(&chunk, check_in);
         if result.is_err() {
-            next.store(chunks.len(), Ordering::Relaxed);
+            queue.end();
         }
         Some((number, result))
     };
-    let helper = |results: std::sync::mpsc::Sender<_>| {
+    let helper = |results: Sender<_>| {
         let mut go_on = || !stopped.load(Ordering::Relaxed);
         let mut check_in = CheckIn::new(&mut go_on);
         while let Some(result) = one_more(&mut check_in)
@@ -45,51 +43,130 @@ pub fn batch<T: Send>(
     };
     std::thread::scope(|scope| {
         let (sender, results) = channel();
-        for _ in 1..threads.min(chunks.len()) {
-            let sender = sender.clone();
-            scope.spawn(|| helper(sender));
-        }
-        drop(sender);
-        let mut check_in = CheckIn::new(go_on);
-        let mut early = BTreeMap::new();
-        let mut collect = || -> Result<()> {
-            let mut taken = 0;
-            while taken < chunks.len() {
-                // Where results come as fast as they are taken, nothing below asks.
-                check_in.look()?;
-                if let Some(result) = early.remove(&taken) {
-                    take(result?);
-                    taken += 1;
-                } else if let Some((number, result)) =
-                    results.try_recv().ok().or_else(|| one_more(&mut check_in))
-                {
-                    early.insert(number, result);
-                } else {
-                    match results.recv_timeout(PAUSE) {
-                        Ok((number, result)) => _ = early.insert(number, result),
-                        Err(RecvTimeoutError::Timeout) => check_in.look()?,
-                        Err(RecvTimeoutError::Disconnected) => break, // a helper has panicked, and so will the scope
-                    }
-                }
+        let mut helpers = 0;
+        let last = for_each_full_chunk(texts, |chunk| {
+            queue.push(chunk);
+            if helpers + 1 < threads {
+                let sender = sender.clone();
+                scope.spawn(|| helper(sender));
+                helpers += 1;
             }
-            Ok(())
-        };
-        let outcome = collect();
+        });
+        drop(sender);
+        let outcome = last.and_then(|chunk| {
+            queue.push(chunk);
+            let chunks = queue.close();
+            finish(Results { chunks, results, one_more: &one_more })
+        });
+        queue.end();
         stopped.store(true, Ordering::Relaxed);
         outcome
     })
 }
 
-fn chunks<'a, 't>(texts: &'a [Text<'t>]) -> Vec<&'a [Text<'t>]> {
-    let mut size = 0;
-    let mut start = 0;
-    let mut chunks = Vec::new();
-    for (end, text) in (1..).zip(texts) {
-        size += text.bytes().len() + 1;
-        if size >= CHUNK || end == texts.len() {
-            chunks.push(&texts[start..end]);
-            (size, start) = (0, end);
+/// What comes out, for the calling thread to take.
+pub struct Results<'a, T> {
+    chunks: usize,
+    results: Receiver<(usize, Result<T>)>,
+    one_more: &'a (dyn Fn(&mut CheckIn) -> Option<(usize, Result<T>)> + Sync),
+}
+
+impl<T> Results<'_, T> {
+    /// Calls `take` with the results as they come, in order, and works as well where nothing waits to be taken. Once
+    /// `go_on` says no, all threads stop.
+    pub fn take(self, go_on: &mut dyn FnMut() -> bool, take: &mut dyn FnMut(T)) -> Result<()> {
+        let mut check_in = CheckIn::new(go_on);
+        let mut early = BTreeMap::new();
+        let mut taken = 0;
+        while taken < self.chunks {
+            // Where results come as fast as they are taken, nothing below asks.
+            check_in.look()?;
+            if let Some(result) = early.remove(&taken) {
+                take(result?);
+                taken += 1;
+            } else if let Some((number, result)) =
+                self.results.try_recv().ok().or_else(|| (self.one_more)(&mut check_in))
+            {
+                early.insert(number, result);
+            } else {
+                match self.results.recv_timeout(PAUSE) {
+                    Ok((number, result)) => _ = early.insert(number, result),
+                    Err(RecvTimeoutError::Timeout) => check_in.look()?,
+                    Err(RecvTimeoutError::Disconnected) => break, // a helper has panicked, and so will the scope
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Chunks of texts that wait for a thread.
+#[derive(Default)]
+struct Queue<'t> {
+    line: Mutex<Line<'t>>,
+    /// Something has come, or nothing more will.
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Line<'t> {
+    waiting: VecDeque<Vec<Text<'t>>>,
+    begun: usize,
+    closed: bool,
+}
+
+impl<'t> Queue<'t> {
+    fn push(&self, chunk: Vec<Text<'t>>) {
+        let mut line = self.line();
+        if !line.closed && !chunk.is_empty() {
+            line.waiting.push_back(chunk);
+            self.changed.notify_one();
         }
     }
-    chunks
+
+    /// The first that waits, and its number. Where none does, waits for one until the queue is closed.
+    fn next(&self) -> Option<(usize, Vec<Text<'t>>)> {
+        let not_yet = |line: &mut Line| line.waiting.is_empty() && !line.closed;
+        let mut line = self.changed.wait_while(self.line(), not_yet).expect("no thread has failed");
+        let chunk = line.waiting.pop_front()?;
+        line.begun += 1;
+        Some((line.begun - 1, chunk))
+    }
+
+    /// No more will come. How many there were.
+    fn close(&self) -> usize {
+        let mut line = self.line();
+        line.closed = true;
+        self.changed.notify_all();
+        line.begun + line.waiting.len()
+    }
+
+    /// What waits is not begun any more, and no more will come.
+    fn end(&self) {
+        self.line().waiting.clear();
+        self.close();
+    }
+
+    fn line(&self) -> MutexGuard<'_, Line<'t>> {
+        self.line.lock().expect("no thread has failed")
+    }
+}
+
+/// What is left for the last chunk is returned.
+fn for_each_full_chunk<'t, E>(
+    texts: impl Iterator<Item = std::result::Result<Text<'t>, E>>,
+    mut give: impl FnMut(Vec<Text<'t>>),
+) -> std::result::Result<Vec<Text<'t>>, E> {
+    let mut size = 0;
+    let mut chunk = Vec::new();
+    for text in texts {
+        let text = text?;
+        size += text.bytes().len() + 1;
+        chunk.push(text);
+        if size >= CHUNK {
+            size = 0;
+            give(std::mem::take(&mut chunk));
+        }
+    }
+    Ok(chunk)
 }

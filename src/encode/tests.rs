@@ -139,6 +139,16 @@ fn the_longest_special_token_wins_and_a_disallowed_one_is_an_error() {
     assert!(error.to_string().contains("\"<a>\" (at byte 1)"));
 }
 
+fn run<T: Send>(
+    texts: &[Text],
+    threads: usize,
+    go_on: &mut dyn FnMut() -> bool,
+    work: impl Fn(&[Text], &mut CheckIn) -> Result<T> + Sync,
+    take: &mut dyn FnMut(T),
+) -> Result<()> {
+    batch(texts.iter().copied().map(Ok), threads, work, |results| results.take(go_on, take))
+}
+
 #[test]
 fn batches_keep_their_order_on_any_number_of_threads() {
     let encoder = encoder(&[(97, 97)], None);
@@ -154,10 +164,10 @@ fn batches_keep_their_order_on_any_number_of_threads() {
             let starts = std::iter::once(0).chain(ends.iter().copied());
             counts.extend(starts.zip(&ends).map(|(start, end)| end - start));
         };
-        batch(&texts, threads, &mut || true, work, take).unwrap();
+        run(&texts, threads, &mut || true, work, take).unwrap();
         assert_eq!(counts, expected);
     }
-    batch(&[], 2, &mut || true, work, &mut |_| unreachable!("no texts, no results")).unwrap();
+    run(&[], 2, &mut || true, work, &mut |_| unreachable!("no texts, no results")).unwrap();
 }
 
 #[test]
@@ -170,9 +180,20 @@ fn of_several_errors_in_a_batch_the_first_is_told() {
     let work = |texts: &[Text], check_in: &mut CheckIn| encoder.encode_all(texts, rules, check_in);
     for threads in [1, 2, 7] {
         let mut taken = 0;
-        let error = batch(&texts, threads, &mut || true, work, &mut |_| taken += 1).unwrap_err();
+        let error = run(&texts, threads, &mut || true, work, &mut |_| taken += 1).unwrap_err();
         assert!(error.to_string().contains("\"<5>\""));
         assert_eq!(taken, 5, "what comes before it");
+    }
+}
+
+#[test]
+fn a_text_that_cannot_be_read_ends_a_batch() {
+    let text = "a".repeat(1 << 16);
+    for threads in [1, 2, 7] {
+        let readable = std::iter::repeat_n(Text::Str(&text), 20).map(Ok);
+        let texts = readable.chain([Err(Error::Invalid("unreadable".into()))]);
+        let outcome = batch(texts, threads, |_, _| Ok(()), |_| unreachable!("nothing is taken"));
+        assert_eq!(outcome.unwrap_err().to_string(), "unreadable");
     }
 }
 
@@ -193,7 +214,7 @@ fn a_batch_stops_when_asked_whichever_thread_is_busy() {
             asked += 1;
             asked < 3
         };
-        assert!(matches!(batch(&texts, threads, &mut go_on, work, &mut |()| ()), Err(Error::Interrupted)));
+        assert!(matches!(run(&texts, threads, &mut go_on, work, &mut |()| ()), Err(Error::Interrupted)));
         assert_eq!(asked, 3, "and nobody is asked again");
     }
 }
@@ -207,7 +228,7 @@ fn a_batch_stops_when_asked_while_its_results_are_taken() {
         taken += 1;
         std::thread::sleep(crate::check_in::PAUSE);
     };
-    let outcome = batch(&texts, 4, &mut || false, |_, _| Ok(()), take);
+    let outcome = run(&texts, 4, &mut || false, |_, _| Ok(()), take);
     assert!(matches!(outcome, Err(Error::Interrupted)));
     assert!(taken <= 2);
 }

@@ -14,7 +14,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyInt, PyList, PyString};
+use pyo3::types::{PyBytes, PyInt, PyList, PyString, PyTuple};
 use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
 
@@ -40,12 +40,12 @@ impl Specials {
 }
 
 /// A `str` (without lone surrogates) or `bytes`, not copied.
-fn text<'t>(given: &'t Bound<'_, PyAny>) -> PyResult<Text<'t>> {
-    if let Ok(text) = given.cast::<PyString>() {
-        return Ok(Text::Str(text.to_str()?));
+fn text<'t>(given: Borrowed<'t, '_, PyAny>) -> PyResult<Text<'t>> {
+    if given.is_instance_of::<PyString>() {
+        return Ok(Text::Str(given.extract()?));
     }
-    match given.cast::<PyBytes>() {
-        Ok(bytes) => Ok(Text::Bytes(bytes.as_bytes())),
+    match given.extract() {
+        Ok(bytes) => Ok(Text::Bytes(bytes)),
         Err(_) => Err(PyTypeError::new_err(format!(
             "a text must be str or bytes, not {}",
             given.get_type().name()?
@@ -96,22 +96,20 @@ impl Encoder {
 
     /// Calls `work` with some texts at a time, on several threads, and `take` with what it gives, in order.
     fn batch<T: Send>(
-        &self,
-        py: Python<'_>,
-        texts: &[Bound<'_, PyAny>],
+        texts: &Bound<'_, PyTuple>,
         threads: usize,
-        work: impl Fn(&[Text], &mut CheckIn) -> Result<T> + Sync + Send,
+        work: impl Fn(&[Text], &mut CheckIn) -> Result<T> + Sync,
         take: &mut (dyn FnMut(T) -> PyResult<()> + Send),
     ) -> PyResult<()> {
-        let texts = texts.iter().map(text).collect::<PyResult<Vec<_>>>()?;
         let mut taken = Ok(());
-        long_call(py, |caller| {
-            let take = &mut |result| {
-                if taken.is_ok() {
-                    taken = take(result);
-                }
-            };
-            encode::batch(&texts, threads, &mut || caller.asked(|_| Ok(())), work, take)
+        encode::batch(texts.iter_borrowed().map(text), threads, work, |results| {
+            long_call(texts.py(), |caller| {
+                results.take(&mut || caller.asked(|_| Ok(())), &mut |result| {
+                    if taken.is_ok() {
+                        taken = take(result);
+                    }
+                })
+            })
         })?;
         taken
     }
@@ -233,7 +231,7 @@ impl Encoder {
         allowed: Option<&Specials>,
         disallowed: Option<&Specials>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let (py, text, rules) = (text.py(), self::text(text)?, self.rules(allowed, disallowed)?);
+        let (py, text, rules) = (text.py(), self::text(text.as_borrowed())?, self.rules(allowed, disallowed)?);
         let encoded = long_call_in_steps(py, |check_in| self.encoder.encode_all(&[text], rules, check_in))?;
         list(py, &encoded.ids, self.numbers(py)?)
     }
@@ -242,7 +240,7 @@ impl Encoder {
     fn encode_batch<'py>(
         &self,
         py: Python<'py>,
-        texts: Vec<Bound<'py, PyAny>>,
+        texts: &Bound<'py, PyTuple>,
         allowed: Option<&Specials>,
         disallowed: Option<&Specials>,
         threads: usize,
@@ -262,7 +260,7 @@ impl Encoder {
             })
         };
         let work = |texts: &[Text], check_in: &mut CheckIn| self.encoder.encode_all(texts, rules, check_in);
-        self.batch(py, &texts, threads, work, take)?;
+        Self::batch(texts, threads, work, take)?;
         PyList::new(py, lists)
     }
 
@@ -271,7 +269,7 @@ impl Encoder {
     fn encode_flat<'py>(
         &self,
         py: Python<'py>,
-        texts: Vec<Bound<'py, PyAny>>,
+        texts: &Bound<'py, PyTuple>,
         allowed: Option<&Specials>,
         disallowed: Option<&Specials>,
         threads: usize,
@@ -288,7 +286,7 @@ impl Encoder {
             Ok(())
         };
         let work = |texts: &[Text], check_in: &mut CheckIn| self.encoder.encode_all(texts, rules, check_in);
-        self.batch(py, &texts, threads, work, take)?;
+        Self::batch(texts, threads, work, take)?;
         let flat = flat(py, &parts, threads)?;
         Ok((flat, PyBytes::new(py, &little_endian(offsets.into_iter().map(i64::to_le_bytes)))))
     }
@@ -298,7 +296,7 @@ impl Encoder {
     fn count<'py>(
         &self,
         py: Python<'py>,
-        texts: Vec<Bound<'py, PyAny>>,
+        texts: &Bound<'py, PyTuple>,
         allowed: Option<&Specials>,
         disallowed: Option<&Specials>,
         threads: usize,
@@ -310,7 +308,7 @@ impl Encoder {
             counts.extend(some.into_iter().map(|count| count as i64));
             Ok(())
         };
-        self.batch(py, &texts, threads, work, take)?;
+        Self::batch(texts, threads, work, take)?;
         Ok(PyBytes::new(py, &little_endian(counts.into_iter().map(i64::to_le_bytes))))
     }
 

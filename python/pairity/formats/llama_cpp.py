@@ -209,7 +209,7 @@ def differences(model: BpeModel, name: str, lines: Mapping[str, Sequence[str]]) 
     threads = thread_count(None)
     found = []
     for language, texts in lines.items():
-        ids = [made.encoder.encode_batch(list(texts), threads=threads) for made in (model, there)]
+        ids = [made.encoder.encode_batch(tuple(texts), threads=threads) for made in (model, there)]
         per_line = [float(np.mean([len(line) for line in side])) for side in ids]
         unlike = np.mean([ours != theirs for ours, theirs in zip(*ids, strict=True)])
         found.append(Difference(language, float(unlike), *per_line))

@@ -11,7 +11,7 @@ Errors = Literal["strict", "replace"]
 T = TypeVar("T")
 
 
-def with_errors(work: Callable[[list[Text]], T], texts: list[Text], errors: Errors) -> T:
+def with_errors(work: Callable[[tuple[Text, ...]], T], texts: tuple[Text, ...], errors: Errors) -> T:
     """The result of `work`, with lone surrogates as errors or as U+FFFD."""
     check_errors(errors)
     try:
@@ -19,7 +19,7 @@ def with_errors(work: Callable[[list[Text]], T], texts: list[Text], errors: Erro
     except ValueError as error:
         if errors == "strict" or not isinstance(error, UnicodeEncodeError):
             raise explained(error) from None
-    return with_errors(work, [without_surrogates(text) for text in texts], "strict")
+    return with_errors(work, tuple(map(without_surrogates, texts)), "strict")
 
 
 def explained(error: ValueError) -> PairityError:
@@ -38,7 +38,8 @@ def without_surrogates(text: Text) -> Text:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def as_texts(texts: Iterable[Text]) -> list[Text]:
+def as_texts(texts: Iterable[Text]) -> tuple[Text, ...]:
+    """Nobody can change a tuple while other threads read its texts."""
     if isinstance(texts, str | bytes):
         raise PairityError("give a list of texts; for one text write [text].")
-    return list(texts)
+    return tuple(texts)

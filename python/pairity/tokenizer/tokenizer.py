@@ -180,7 +180,7 @@ class Tokenizer(Contents):
         """
         rules = self._special_rules.choose(allowed_special, disallowed_special)
         if errors != "strict":
-            return with_errors(lambda texts: self._encoder.encode(texts[0], **rules), [text], errors)
+            return with_errors(lambda texts: self._encoder.encode(texts[0], **rules), (text,), errors)
         try:  # the short way, for many short texts
             return self._encoder.encode(text, **rules)
         except ValueError as error:

@@ -41,5 +41,5 @@ def extension_report(
 
 def tokens_in(uncut: BpeModel, text: LanguageCounts, threads: int) -> int:
     """How many tokens a text takes that was cut and counted."""
-    lengths = np.frombuffer(uncut.encoder.count(text.pretokens.to_pylist(), threads=threads), np.int64)
+    lengths = np.frombuffer(uncut.encoder.count(tuple(text.pretokens.to_pylist()), threads=threads), np.int64)
     return weighted(lengths, text.counts)
