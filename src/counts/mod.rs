@@ -207,12 +207,11 @@ impl Counter {
             replaced: 0,
         });
         let start = text.as_ptr().addr() - within.as_ptr().addr();
-        self.pretokenizer.split_strict(text, check_in, &mut |pretoken, _| {
-            let (text, at) = (within.as_bytes(), start + pretoken.start);
-            match times {
-                1 => self.table.count(text, at, pretoken.len()),
-                _ => self.table.count_times(text, at, pretoken.len(), times),
-            }
+        let (within, table) = (within.as_bytes(), &mut self.table);
+        // Moved, since this runs for each pre-token: one step less to each value.
+        self.pretokenizer.split_strict(text, check_in, &mut move |pretoken, _| match times {
+            1 => table.count(within, start + pretoken.start, pretoken.len()),
+            _ => table.count_times(within, start + pretoken.start, pretoken.len(), times),
         })
     }
 }

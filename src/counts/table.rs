@@ -163,17 +163,27 @@ impl Table {
     /// be read, see [`Key::short`].
     #[inline(always)]
     pub fn count(&mut self, text: &[u8], start: usize, length: usize) {
-        let key = if length <= LONGEST_INLINE {
-            Key::short(text, start, length)
+        if length <= LONGEST_INLINE {
+            let key = Key::short(text, start, length);
+            self.wait_for_slot(key, hash_short(key.0));
         } else {
-            let bytes = &text[start..start + length];
-            if length > LONGEST_WAITING {
-                let slot = Slot { key: Key::long(bytes, 0), count: 1 };
-                return add_long(&mut self.slots, &mut self.arena, slot, bytes);
-            }
-            Key::long(bytes, self.long_ones.push(bytes))
-        };
-        let hash = key.hash();
+            self.count_long(&text[start..start + length]);
+        }
+    }
+
+    /// Apart: few pre-tokens are long, and the way of the others is shorter without this in it.
+    #[inline(never)]
+    fn count_long(&mut self, bytes: &[u8]) {
+        if bytes.len() > LONGEST_WAITING {
+            let slot = Slot { key: Key::long(bytes, 0), count: 1 };
+            return add_long(&mut self.slots, &mut self.arena, slot, bytes);
+        }
+        let key = Key::long(bytes, self.long_ones.push(bytes));
+        self.wait_for_slot(key, key.hash());
+    }
+
+    #[inline(always)]
+    fn wait_for_slot(&mut self, key: Key, hash: u64) {
         self.slots.prefetch(hash);
         self.soon[self.waiting] = (key, hash);
         self.waiting += 1;
@@ -183,6 +193,7 @@ impl Table {
     }
 
     /// The same, many times.
+    #[inline(never)]
     pub fn count_times(&mut self, text: &[u8], start: usize, length: usize, times: u64) {
         let bytes = &text[start..start + length];
         if length <= LONGEST_INLINE {

@@ -231,7 +231,8 @@ impl Encoder {
         allowed: Option<&Specials>,
         disallowed: Option<&Specials>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let (py, text, rules) = (text.py(), self::text(text.as_borrowed())?, self.rules(allowed, disallowed)?);
+        let (py, text, rules) =
+            (text.py(), self::text(text.as_borrowed())?, self.rules(allowed, disallowed)?);
         let encoded = long_call_in_steps(py, |check_in| self.encoder.encode_all(&[text], rules, check_in))?;
         list(py, &encoded.ids, self.numbers(py)?)
     }

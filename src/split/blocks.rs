@@ -175,7 +175,7 @@ pub fn within(bytes: &[u8; 16], first: u8, last: u8) -> u32 {
 
 /// A bit for each byte: whether it is not ASCII.
 #[inline(always)]
-fn not_ascii(bytes: &[u8; 16]) -> u32 {
+pub fn not_ascii(bytes: &[u8; 16]) -> u32 {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: as above.
     unsafe {

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::blocks::within;
+use super::blocks::{not_ascii, within};
 use super::rules::{Contractions, KNOWN, Prefix, Rules, WordRule};
 use crate::check_in::CheckIn;
 use crate::error::Result;
@@ -158,6 +158,9 @@ impl Rules {
             return None;
         }
         let bytes = scanner.text[start..].first_chunk::<16>()?;
+        if not_ascii(bytes) & 0b11 != 0 {
+            return None;
+        }
         let space = u32::from(bytes[0] == b' ');
         let before = space + (within(bytes, b'A', b'Z') >> space & 1);
         let letters = (!within(bytes, b'a', b'z') >> before).trailing_zeros();
