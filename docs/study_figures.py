@@ -18,12 +18,13 @@ STYLE = (
 
 @dataclass(frozen=True)
 class Line:
-    """A named row of points; `hollow` for those that the paper prints."""
+    """A named row of points; `hollow` for those that the paper prints. Each point may have a label."""
 
     name: str
     colour: str
     points: tuple[tuple[float, float], ...]
     hollow: tuple[tuple[float, float], ...] = ()
+    labels: tuple[str, ...] = ()
 
 
 def svg(title: str, parts: Sequence[str], height: int = HEIGHT) -> str:
@@ -75,6 +76,10 @@ def chart(title: str, lines: Sequence[Line], across: str, up: str, marks: Mappin
             path = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
             parts.append(f'<path d="M{path}" fill="none" stroke="{line.colour}" stroke-width="2"/>')
         parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{line.colour}"/>' for x, y in points]
+        parts += [
+            f'<text x="{x - 7:.1f}" y="{y - 7:.1f}" text-anchor="end">{escape(label)}</text>'
+            for label, (x, y) in zip(line.labels, points, strict=False)
+        ]
         parts += [
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="none" stroke="{line.colour}" stroke-width="1.5"/>'
             for x, y in (place(*point) for point in line.hollow)

@@ -28,8 +28,8 @@ CUT_OFF = """() => [...document.querySelectorAll("table")].filter((one) => one.o
 })"""
 
 
-# The page looks at its tables while a frame is drawn. (Playwright's wait_for_function would evaluate text inside the page,
-# which the page's own policy forbids.)
+# The page looks at its tables while a frame is drawn. (Playwright's wait_for_function would evaluate text inside the
+# page, which the page's own policy forbids.)
 TWO_FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 

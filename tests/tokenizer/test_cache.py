@@ -25,7 +25,9 @@ FULL_AT_ONCE, SOON_FULL, NEVER_FULL = encoder(0), encoder(64), encoder(1 << 16)
 long_words = st.builds(
     lambda word, times: word * times, st.sampled_from(["a", "ab", "語", "ไทย", "-"]), st.integers(1, 700)
 )
-texts = st.lists(unicode_text | st.binary(max_size=80) | long_words | st.sampled_from(NASTY), max_size=12).map(tuple)
+texts = st.lists(
+    unicode_text | st.binary(max_size=80) | long_words | st.sampled_from(NASTY), max_size=12
+).map(tuple)
 
 
 @given(texts=texts, threads=st.integers(1, 3))
