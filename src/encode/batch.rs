@@ -64,11 +64,14 @@ pub fn batch<'t, T: Send, E: From<Error>>(
     })
 }
 
+/// A chunk's number, and what came of it.
+type Numbered<T> = (usize, Result<T>);
+
 /// What comes out, for the calling thread to take.
 pub struct Results<'a, T> {
     chunks: usize,
-    results: Receiver<(usize, Result<T>)>,
-    one_more: &'a (dyn Fn(&mut CheckIn) -> Option<(usize, Result<T>)> + Sync),
+    results: Receiver<Numbered<T>>,
+    one_more: &'a (dyn Fn(&mut CheckIn) -> Option<Numbered<T>> + Sync),
 }
 
 impl<T> Results<'_, T> {

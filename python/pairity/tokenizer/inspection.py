@@ -66,9 +66,7 @@ def encode_pretokens(
     model: BpeModel, text: LanguageCounts
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """The ids of all distinct pre-tokens one after another, and how many each has."""
-    encoded = model.uncut.encoder.encode_batch(
-        tuple(text.pretokens.to_pylist()), threads=thread_count(None)
-    )
+    encoded = model.uncut.encoder.encode_batch(tuple(text.pretokens.to_pylist()), threads=thread_count(None))
     lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
     return np.fromiter((i for row in encoded for i in row), np.int64, int(lengths.sum())), lengths
 
