@@ -4,16 +4,20 @@
 //! is the sum of its counts in all languages, each by the weight of that language.
 //!
 //! A pair that may be the next is kept as a row of its counts. Counts only fall after a pair's birth, so a row that is out
-//! of date shows what the pair scores at most, whatever the weights are; it is put right when it comes to the top.
+//! of date shows what the pair scores at most, whatever the weights are; it is put right when it comes to the top. Thousands of
+//! rows are scored anew whenever weights change, so rows lie end to end; those near the top are in a heap as well.
 
 use crate::error::{Error, Result};
+use crate::joint::ROUNDING;
 use crate::learner::Learner;
+use crate::occurring::Occurring;
 use crate::pair::{Candidate, Pair};
 use crate::queue::{Admission, order};
 use crate::turns::Gauge;
 use crate::vocabulary::Vocabulary;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 use std::sync::MutexGuard;
 
 /// What a power is at least, so that every language weighs something.
@@ -24,8 +28,8 @@ const SIZES: (f64, f64) = (1e-20, 1e20);
 const RUNNING_FROM: f64 = 0.5;
 /// Weights below this share of the largest are taken for it where rows are told apart: they may soon be larger.
 const SMALL_WEIGHT: f64 = 0.01;
-/// More than what sums are rounded by.
-const ROUNDING: f64 = 1.0 + 1e-9;
+/// Rows from this share of the best score on are in the heap.
+const NEAR_FROM: f64 = 0.97;
 
 /// After every merge up to 2048, every second up to 4096, every fourth up to 8192, and so on.
 pub fn is_time_to_weigh(merges: usize) -> bool {
@@ -64,34 +68,69 @@ pub fn power(base: f64, exponent: f64) -> f64 {
     result
 }
 
-/// A pair, its score, and its counts in the languages where it occurs: as they were at some time.
-struct Row {
-    score: f64,
-    pair: Pair,
-    counts: Box<[(u32, u64)]>,
+/// Pairs, each with its counts in the languages where it occurs, as they were at some time.
+#[derive(Default)]
+struct Rows {
+    pairs: Vec<Pair>,
+    /// Where the counts of each pair end.
+    ends: Vec<usize>,
+    languages: Vec<u32>,
+    counts: Vec<u64>,
 }
 
-impl Row {
-    fn new(pair: Pair, learners: &[MutexGuard<Learner>]) -> Row {
-        let counts = (0..).zip(learners).map(|(language, learner)| (language, learner.count(pair)));
-        Row { score: 0.0, pair, counts: counts.filter(|&(_, count)| count > 0).collect() }
+impl Rows {
+    fn len(&self) -> usize {
+        self.pairs.len()
     }
 
-    fn total(&self) -> u64 {
-        self.counts.iter().map(|(_, count)| count).sum()
+    fn push(&mut self, pair: Pair, counts: impl IntoIterator<Item = (u32, u64)>) {
+        for (language, count) in counts {
+            self.languages.push(language);
+            self.counts.push(count);
+        }
+        self.pairs.push(pair);
+        self.ends.push(self.counts.len());
     }
 
-    fn by(&self, weights: &[f64]) -> f64 {
-        self.counts
-            .iter()
-            .fold(0.0, |sum, &(language, count)| sum + weights[language as usize] * count as f64)
+    /// With the counts of now.
+    fn push_new(&mut self, pair: Pair, occurring: &Occurring, learners: &[MutexGuard<Learner>]) {
+        let counts =
+            occurring.languages(pair).map(|language| (language as u32, learners[language].count(pair)));
+        self.push(pair, counts.filter(|&(_, count)| count > 0));
+    }
+
+    fn pop(&mut self) {
+        self.pairs.pop();
+        self.ends.pop();
+        let end = self.ends.last().copied().unwrap_or(0);
+        self.languages.truncate(end);
+        self.counts.truncate(end);
+    }
+
+    fn range(&self, row: usize) -> Range<usize> {
+        let start = if row == 0 { 0 } else { self.ends[row - 1] };
+        start..self.ends[row]
+    }
+
+    fn counts(&self, row: usize) -> impl Iterator<Item = (u32, u64)> {
+        let range = self.range(row);
+        self.languages[range.clone()].iter().copied().zip(self.counts[range].iter().copied())
+    }
+
+    fn total(&self, row: usize) -> u64 {
+        self.counts[self.range(row)].iter().sum()
+    }
+
+    fn score(&self, row: usize, weights: &[f64]) -> f64 {
+        self.counts(row).fold(0.0, |sum, (language, count)| sum + weights[language as usize] * count as f64)
     }
 
     /// Puts the counts right; `false` if they were.
-    fn recount(&mut self, learners: &[MutexGuard<Learner>]) -> bool {
+    fn recount(&mut self, row: usize, learners: &[MutexGuard<Learner>]) -> bool {
+        let (range, pair) = (self.range(row), self.pairs[row]);
         let mut changed = false;
-        for (language, count) in &mut self.counts {
-            let now = learners[*language as usize].count(self.pair);
+        for (&language, count) in self.languages[range.clone()].iter().zip(&mut self.counts[range]) {
+            let now = learners[language as usize].count(pair);
             changed |= now != *count;
             *count = now;
         }
@@ -99,25 +138,32 @@ impl Row {
     }
 }
 
-impl Ord for Row {
+/// A row in the heap.
+struct Near {
+    score: f64,
+    pair: Pair,
+    row: usize,
+}
+
+impl Ord for Near {
     fn cmp(&self, other: &Self) -> Ordering {
         self.score.total_cmp(&other.score).then_with(|| self.pair.cmp(&other.pair))
     }
 }
 
-impl PartialOrd for Row {
+impl PartialOrd for Near {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Row {
+impl PartialEq for Near {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Row {}
+impl Eq for Near {}
 
 /// The weights, and the pairs by their scores.
 pub struct Fair {
@@ -125,10 +171,13 @@ pub struct Fair {
     /// How many units of the measure, such as dev lines, the train text of each language is worth.
     sizes: Vec<f64>,
     weights: Vec<f64>,
-    /// The scores of `running` are not by these weights.
-    changed: bool,
-    running: BinaryHeap<Row>,
-    waiting: Vec<Row>,
+    running: Rows,
+    /// Of `running`: what each scores, or more. Empty when the weights have changed.
+    scores: Vec<f64>,
+    /// The rows that score `near_limit` and more.
+    near: BinaryHeap<Near>,
+    near_limit: f64,
+    waiting: Rows,
     /// What waits, and what has no row, scores at most `limit` by these weights.
     limit_by: Vec<f64>,
     limit: f64,
@@ -143,9 +192,11 @@ impl Fair {
         let mut fair = Fair {
             beta,
             weights: Vec::new(),
-            changed: false,
-            running: BinaryHeap::new(),
-            waiting: Vec::new(),
+            running: Rows::default(),
+            scores: Vec::new(),
+            near: BinaryHeap::new(),
+            near_limit: f64::INFINITY,
+            waiting: Rows::default(),
             limit_by: sizes.clone(),
             sizes,
             limit: f64::INFINITY,
@@ -160,23 +211,21 @@ impl Fair {
         let share = |gauge: &Gauge| (lowest / gauge.rate()).clamp(0.0, 1.0);
         let powers = gauges.iter().map(|gauge| power(share(gauge), self.beta).max(LEAST));
         self.weights = powers.zip(&self.sizes).map(|(power, size)| power / size).collect();
-        self.changed = true;
+        self.scores.clear();
     }
 
     /// The pair of the highest score; on a tie, the first in the order of their counts. All learners are up to date.
     pub fn best(
         &mut self,
         learners: &mut [MutexGuard<Learner>],
+        occurring: &Occurring,
         vocabulary: &Vocabulary,
         admission: &Admission,
     ) -> Option<Candidate> {
-        if self.changed {
-            let mut rows = std::mem::take(&mut self.running).into_vec();
-            rows.iter_mut().for_each(|row| row.score = row.by(&self.weights));
-            self.running = rows.into();
-            self.changed = false;
+        if self.scores.is_empty() {
+            self.score_all();
         }
-        self.take_in_born(learners, vocabulary, admission);
+        self.take_in_born(learners, occurring, vocabulary, admission);
         loop {
             let top = self.top(learners, vocabulary, admission);
             let growth =
@@ -184,36 +233,74 @@ impl Fair {
             match top {
                 Some((score, candidate)) if score > self.limit * growth * ROUNDING => return Some(candidate),
                 _ if self.limit == 0.0 => return top.map(|(_, candidate)| candidate), // nothing waits
-                _ => self.list_anew(top.map(|(score, _)| score), learners, vocabulary, admission),
+                _ => self.list_anew(top.map(|(score, _)| score), learners, occurring, vocabulary, admission),
             }
         }
+    }
+
+    fn score_all(&mut self) {
+        let Self { running, weights, .. } = self;
+        self.scores = (0..running.len()).map(|row| running.score(row, weights)).collect();
+        self.near.clear();
+        self.near_limit = f64::INFINITY;
+    }
+
+    /// Puts the rows that come next into the heap; `false` if there are none.
+    fn bring_near(&mut self) -> bool {
+        let below = self.near_limit;
+        let best = self.scores.iter().copied().filter(|score| *score < below).fold(0.0, f64::max);
+        if best == 0.0 {
+            return false;
+        }
+        self.near_limit = best * NEAR_FROM;
+        let near = (0..).zip(&self.scores).filter(|&(_, score)| (self.near_limit..below).contains(score));
+        self.near.extend(near.map(|(row, &score)| Near { score, pair: self.running.pairs[row], row }));
+        true
     }
 
     /// A pair that is frequent enough in several languages is taken from the first of them.
     fn take_in_born(
         &mut self,
         learners: &mut [MutexGuard<Learner>],
+        occurring: &Occurring,
         vocabulary: &Vocabulary,
         admission: &Admission,
     ) {
         for language in 0..learners.len() {
             for Candidate { pair, .. } in learners[language].take_born() {
                 if learners[..language].iter().all(|other| other.count(pair) < other.queued_from()) {
-                    let mut row = Row::new(pair, learners);
-                    if admission.admits(&Candidate { count: row.total(), pair }, vocabulary) {
-                        row.score = row.by(&self.weights);
-                        self.list(row);
-                    }
+                    self.list(pair, occurring, learners, vocabulary, admission);
                 }
             }
         }
     }
 
-    fn list(&mut self, row: Row) {
-        if row.by(&self.limit_by) < self.limit {
-            self.waiting.push(row);
-        } else {
-            self.running.push(row);
+    fn list(
+        &mut self,
+        pair: Pair,
+        occurring: &Occurring,
+        learners: &[MutexGuard<Learner>],
+        vocabulary: &Vocabulary,
+        admission: &Admission,
+    ) {
+        let row = self.running.len();
+        self.running.push_new(pair, occurring, learners);
+        let is_admitted = admission.admits(&Candidate { count: self.running.total(row), pair }, vocabulary);
+        if is_admitted && self.running.score(row, &self.limit_by) >= self.limit {
+            self.scores.push(self.running.score(row, &self.weights));
+            self.near_or_not(row);
+            return;
+        }
+        if is_admitted {
+            self.waiting.push(pair, self.running.counts(row));
+        }
+        self.running.pop();
+    }
+
+    fn near_or_not(&mut self, row: usize) {
+        let score = self.scores[row];
+        if score >= self.near_limit {
+            self.near.push(Near { score, pair: self.running.pairs[row], row });
         }
     }
 
@@ -224,31 +311,39 @@ impl Fair {
         admission: &Admission,
     ) -> Option<(f64, Candidate)> {
         let mut best: Option<(f64, Candidate)> = None;
-        let mut seen: Vec<Row> = Vec::new();
-        while let Some(mut row) = self.running.pop() {
-            if best.is_some_and(|(most, _)| row.score < most) {
-                self.running.push(row);
+        let mut seen: Vec<Near> = Vec::new();
+        loop {
+            let Some(next) = self.near.pop() else {
+                if best.is_some() || !self.bring_near() {
+                    break;
+                }
+                continue;
+            };
+            if best.is_some_and(|(most, _)| next.score < most) {
+                self.near.push(next);
                 break;
             }
-            let changed = row.recount(learners);
-            let candidate = Candidate { count: row.total(), pair: row.pair };
+            let row = next.row;
+            let changed = self.running.recount(row, learners);
+            let candidate = Candidate { count: self.running.total(row), pair: next.pair };
             if candidate.count < admission.floor() {
+                self.scores[row] = 0.0;
                 continue;
             }
             if changed {
-                row.score = row.by(&self.weights);
-                self.running.push(row);
+                self.scores[row] = self.running.score(row, &self.weights);
+                self.near_or_not(row);
                 continue;
             }
-            if seen.last() == Some(&row) {
+            if seen.last() == Some(&next) {
                 continue; // it came a second time, as a rare pair
             }
             if best.is_none_or(|(_, other)| order(&candidate, &other, vocabulary).is_gt()) {
-                best = Some((row.score, candidate));
+                best = Some((next.score, candidate));
             }
-            seen.push(row);
+            seen.push(next);
         }
-        self.running.extend(seen);
+        self.near.extend(seen);
         best
     }
 
@@ -257,11 +352,12 @@ impl Fair {
         &mut self,
         best: Option<f64>,
         learners: &mut [MutexGuard<Learner>],
+        occurring: &Occurring,
         vocabulary: &Vocabulary,
         admission: &Admission,
     ) {
         let best = best.unwrap_or_else(|| {
-            let waiting = self.waiting.iter().map(|row| row.by(&self.weights));
+            let waiting = (0..self.waiting.len()).map(|row| self.waiting.score(row, &self.weights));
             let rarer = learners.iter().zip(&self.weights);
             let rarer = rarer.map(|(learner, weight)| weight * learner.most_of_the_rarer() as f64);
             waiting.chain(rarer).fold(0.0, f64::max)
@@ -271,25 +367,28 @@ impl Fair {
         self.limit_by = self.weights.iter().zip(least).map(|(&weight, least)| weight.max(least)).collect();
         let before: Vec<u64> = learners.iter().map(|learner| learner.queued_from()).collect();
         let each = self.limit / learners.len() as f64;
-        let mut rows: Vec<Row> = std::mem::take(&mut self.running).into_vec();
-        rows.append(&mut self.waiting);
+        for old in [std::mem::take(&mut self.running), std::mem::take(&mut self.waiting)] {
+            // Counts only fall: what is too rare stays so.
+            for row in (0..old.len()).filter(|&row| old.total(row) >= admission.floor()) {
+                let runs = old.score(row, &self.limit_by) >= self.limit;
+                let rows = if runs { &mut self.running } else { &mut self.waiting };
+                rows.push(old.pairs[row], old.counts(row));
+            }
+        }
+        self.score_all();
         for language in 0..learners.len() {
             // No pair without a row then scores more than `each` in any language.
             let from = (each / self.limit_by[language]) as u64 + 1;
             for Candidate { pair, .. } in learners[language].take_rarer(from) {
-                let row = Row::new(pair, learners);
-                let is_there = row.counts.iter().any(|&(other, count)| {
-                    count >= before[other as usize]
-                        || (other as usize) < language && count >= learners[other as usize].queued_from()
+                let is_there = occurring.languages(pair).any(|other| {
+                    let count = learners[other].count(pair);
+                    count >= before[other] || other < language && count >= learners[other].queued_from()
                 });
-                if !is_there && admission.admits(&Candidate { count: row.total(), pair }, vocabulary) {
-                    rows.push(row);
+                if !is_there {
+                    self.list(pair, occurring, learners, vocabulary, admission);
                 }
             }
         }
-        rows.iter_mut().for_each(|row| row.score = row.by(&self.weights));
-        let (running, waiting) = rows.into_iter().partition(|row| row.by(&self.limit_by) >= self.limit);
-        (self.running, self.waiting) = (Vec::into(running), waiting);
     }
 }
 

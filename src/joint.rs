@@ -15,13 +15,13 @@ use std::collections::BinaryHeap;
 /// How far prices may move before the heaps are ordered anew.
 const MOST_DRIFT: f64 = 1.02;
 /// More than what sums are rounded by.
-const ROUNDING: f64 = 1.0 + 1e-9;
+pub const ROUNDING: f64 = 1.0 + 1e-9;
 
 /// What a token less is worth in each language: now, and when the heaps were ordered.
 #[derive(Default)]
 pub struct Prices {
     pub now: Vec<f64>,
-    ordered_by: Vec<f64>,
+    pub ordered_by: Vec<f64>,
     /// How often the heaps had to be ordered anew.
     edition: usize,
     /// No worth has grown by more than this factor since.
@@ -84,7 +84,7 @@ impl Leading {
     }
 
     /// The pair of highest worth among those whose `count` leads; on a tie the first by the order of the queue.
-    /// Pairs below `floor` are forgotten.
+    /// `worth` is by the prices that the heap is ordered by, and by those of now. Pairs below `floor` are forgotten.
     pub fn worthiest(
         &mut self,
         vocabulary: &Vocabulary,
@@ -92,9 +92,9 @@ impl Leading {
         floor: u64,
         leads: impl Fn(u64) -> bool,
         count: impl Fn(Pair) -> u64,
-        worth: impl Fn(Pair, &[f64]) -> f64,
+        worth: impl Fn(Pair) -> [f64; 2],
     ) -> Option<Candidate> {
-        let listed = |pair: Pair| Worthy { worth: worth(pair, &prices.ordered_by), pair };
+        let listed = |pair: Pair| Worthy { worth: worth(pair)[0], pair };
         if self.edition != prices.edition {
             self.worthy = self.worthy.drain().map(|old| listed(old.pair)).collect();
             self.edition = prices.edition;
@@ -119,16 +119,15 @@ impl Leading {
                 }
                 continue;
             }
-            let fresh = listed(top.pair);
-            if fresh.worth < top.worth {
-                self.worthy.push(fresh);
+            let [then, now] = worth(top.pair);
+            if then < top.worth {
+                self.worthy.push(Worthy { worth: then, pair: top.pair });
                 continue;
             }
             if seen.last() == Some(&top) {
                 continue; // it came a second time, as a rare pair that the queue took in
             }
             seen.push(top);
-            let now = worth(top.pair, &prices.now);
             let better = |&(most, other): &(f64, Candidate)| {
                 now > most || now == most && order(&candidate, &other, vocabulary).is_gt()
             };

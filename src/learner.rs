@@ -93,6 +93,11 @@ impl Learner {
         self.shards.count_if_any(pair)
     }
 
+    /// Whether a token has ever occurred.
+    pub fn has_seen(&self, token: usize) -> bool {
+        self.shards.has_seen(token)
+    }
+
     pub fn best(&mut self, vocabulary: &Vocabulary, admission: &Admission) -> Option<Candidate> {
         for candidate in self.born.drain(..) {
             if admission.admits(&candidate, vocabulary) {
@@ -112,14 +117,14 @@ impl Learner {
     }
 
     /// The pair that is worth most to all languages, among those whose count here is at least `share` of the best one's.
-    /// `worth` sums over the languages, of which this is one.
+    /// `worth` sums over the languages, of which this is one, by the prices that pairs are ordered by and by those of now.
     pub fn worthiest(
         &mut self,
         vocabulary: &Vocabulary,
         admission: &Admission,
         share: f64,
         prices: &Prices,
-        worth: impl Fn(&Learner, Pair, &[f64]) -> f64,
+        worth: impl Fn(&Learner, Pair) -> [f64; 2],
     ) -> Option<Candidate> {
         let best = self.best(vocabulary, admission)?;
         // Of pairs that were frequent once, too: what is left of one may be less than is admitted.
@@ -134,7 +139,7 @@ impl Learner {
             self.queued_from,
             leads,
             |pair| self.shards.count(pair),
-            |pair, prices| worth(self, pair, prices),
+            |pair| worth(self, pair),
         );
         self.leading = Some(leading);
         found

@@ -15,6 +15,7 @@
 //! | | [`start`] | a word -> the tokens that it starts as |
 //! | | `learner` | the words of a language -> its best pair |
 //! | | [`queue`] | pairs -> the most frequent one, ties included |
+//! | | `joint`, `fair` | pairs, what they save in each language -> the one that saves all together the most |
 //! | | `shard` | words and a merge -> words with the merge applied |
 //! | | [`pieces`] | words and scored pieces -> how often each piece is used |
 //! | encode | [`encode`] | text -> ids, and back |
@@ -22,7 +23,8 @@
 //! | | [`tokens`] | a vocabulary and its merges -> the tables that encoding reads |
 //!
 //! What several stages use: [`unicode`] (character classes), [`strings`] (byte strings end to end), `pair` (two tokens), `word` (bytes with their hash),
-//! [`vocabulary`] (tokens while they are learned), `log` (the merges so far), [`check_in`] (how long work is stopped),
+//! [`vocabulary`] (tokens while they are learned), `log` (the merges so far),
+//! `occurring` (in which languages a token occurs), [`check_in`] (how long work is stopped),
 //! `memory` and [`error`]. Only `py` knows Python.
 
 mod bpe;
@@ -36,6 +38,7 @@ mod joint;
 mod learner;
 mod log;
 mod memory;
+mod occurring;
 mod pair;
 pub mod pieces;
 pub mod places;

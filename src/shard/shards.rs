@@ -33,6 +33,11 @@ impl Shards {
         self.shards.iter().map(|shard| shard.count_if_any(pair)).sum()
     }
 
+    /// Whether a token has ever occurred.
+    pub fn has_seen(&self, token: usize) -> bool {
+        self.shards.iter().any(|shard| shard.seen.contains(token))
+    }
+
     /// Every pair once.
     pub fn candidates(&self) -> impl Iterator<Item = Candidate> + Clone {
         self.shards.iter().enumerate().flat_map(move |(i, shard)| {

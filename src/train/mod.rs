@@ -18,6 +18,7 @@ use crate::fair::{self, Fair, is_time_to_weigh};
 use crate::joint::Prices;
 use crate::learner::{Learner, Pool};
 use crate::log::Log;
+use crate::occurring::Occurring;
 use crate::pair::{Candidate, Pair};
 use crate::queue::Admission;
 use crate::scale::{Measure, Scale};
@@ -25,6 +26,7 @@ use crate::shard::{Merge, Scratch};
 use crate::start::Start;
 use crate::turns::{Turns, Window};
 use crate::vocabulary::Vocabulary;
+use std::cmp::Ordering::{Equal, Greater, Less};
 use std::panic::resume_unwind;
 use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -167,6 +169,7 @@ struct Run<'r, 't> {
     train_tokens: Vec<u64>,
     prices: Prices,
     fair: Option<Fair>,
+    occurring: Occurring,
     scratch: Scratch,
     result: Trained,
 }
@@ -203,6 +206,7 @@ impl<'r, 't> Run<'r, 't> {
             train_tokens,
             prices: Prices::default(),
             fair,
+            occurring: Occurring::default(),
             scratch: Scratch::new(capacity),
             result: Trained::default(),
         })
@@ -276,12 +280,17 @@ impl<'r, 't> Run<'r, 't> {
     }
 
     fn all_up_to_date<'p>(&mut self, pool: &'p Pool) -> Result<Vec<MutexGuard<'p, Learner>>> {
-        (0..pool.len()).map(|language| self.up_to_date(pool, language)).collect()
+        let learners: Vec<_> =
+            (0..pool.len()).map(|language| self.up_to_date(pool, language)).collect::<Result<_>>()?;
+        self.occurring.catch_up(self.vocabulary.size(), self.log, &learners);
+        Ok(learners)
     }
 
     fn best_by_weight(&mut self, pool: &Pool) -> Result<Option<Candidate>> {
         let mut learners = self.all_up_to_date(pool)?;
-        let best = |fair: &mut Fair| fair.best(&mut learners, &self.vocabulary, &self.settings.admission);
+        let best = |fair: &mut Fair| {
+            fair.best(&mut learners, &self.occurring, &self.vocabulary, &self.settings.admission)
+        };
         Ok(self.fair.as_mut().and_then(best))
     }
 
@@ -296,12 +305,18 @@ impl<'r, 't> Run<'r, 't> {
         self.prices.set(learners.iter().enumerate().map(price).collect());
         let (before, others) = learners.split_at_mut(served);
         let (learner, after) = others.split_first_mut().expect("the served language is one of them");
-        let worth = |learner: &Learner, pair: Pair, prices: &[f64]| {
-            let each = before.iter().map(|other| &**other).chain([learner]);
-            let each = each.chain(after.iter().map(|other| &**other));
-            each.zip(prices).fold(0.0, |sum, (one, price)| sum + price * one.count(pair) as f64)
+        let prices = &self.prices;
+        let worth = |learner: &Learner, pair: Pair| {
+            self.occurring.languages(pair).fold([0.0, 0.0], |[then, now], language| {
+                let count = match language.cmp(&served) {
+                    Less => before[language].count(pair),
+                    Equal => learner.count(pair),
+                    Greater => after[language - served - 1].count(pair),
+                } as f64;
+                [then + prices.ordered_by[language] * count, now + prices.now[language] * count]
+            })
         };
-        Ok(learner.worthiest(&self.vocabulary, &self.settings.admission, share, &self.prices, worth))
+        Ok(learner.worthiest(&self.vocabulary, &self.settings.admission, share, prices, worth))
     }
 
     fn retire(&mut self, language: usize, step: usize) {
