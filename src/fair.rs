@@ -7,6 +7,7 @@
 //! of date shows what the pair scores at most, whatever the weights are; it is put right when it comes to the top. Thousands of
 //! rows are scored anew whenever weights change, so rows lie end to end; those near the top are in a heap as well.
 
+use crate::check_in::CheckIn;
 use crate::error::{Error, Result};
 use crate::joint::ROUNDING;
 use crate::learner::Learner;
@@ -165,6 +166,17 @@ impl PartialEq for Near {
 
 impl Eq for Near {}
 
+/// What [`Fair::best`] looks at.
+pub struct Now<'n> {
+    /// All of them, up to date.
+    pub learners: Vec<MutexGuard<'n, Learner>>,
+    pub occurring: &'n Occurring,
+    pub vocabulary: &'n Vocabulary,
+    pub admission: &'n Admission,
+    /// Millions of pairs may have to be listed at once.
+    pub check_in: CheckIn<'n>,
+}
+
 /// The weights, and the pairs by their scores.
 pub struct Fair {
     beta: f64,
@@ -214,26 +226,22 @@ impl Fair {
         self.scores.clear();
     }
 
-    /// The pair of the highest score; on a tie, the first in the order of their counts. All learners are up to date.
-    pub fn best(
-        &mut self,
-        learners: &mut [MutexGuard<Learner>],
-        occurring: &Occurring,
-        vocabulary: &Vocabulary,
-        admission: &Admission,
-    ) -> Option<Candidate> {
+    /// The pair of the highest score; on a tie, the first in the order of their counts.
+    pub fn best(&mut self, now: &mut Now) -> Result<Option<Candidate>> {
         if self.scores.is_empty() {
             self.score_all();
         }
-        self.take_in_born(learners, occurring, vocabulary, admission);
+        self.take_in_born(now);
         loop {
-            let top = self.top(learners, vocabulary, admission);
+            let top = self.top(now);
             let growth =
                 self.weights.iter().zip(&self.limit_by).map(|(now, then)| now / then).fold(0.0, f64::max);
             match top {
-                Some((score, candidate)) if score > self.limit * growth * ROUNDING => return Some(candidate),
-                _ if self.limit == 0.0 => return top.map(|(_, candidate)| candidate), // nothing waits
-                _ => self.list_anew(top.map(|(score, _)| score), learners, occurring, vocabulary, admission),
+                Some((score, candidate)) if score > self.limit * growth * ROUNDING => {
+                    return Ok(Some(candidate));
+                }
+                _ if self.limit == 0.0 => return Ok(top.map(|(_, candidate)| candidate)), // nothing waits
+                _ => self.list_anew(top.map(|(score, _)| score), now)?,
             }
         }
     }
@@ -259,33 +267,21 @@ impl Fair {
     }
 
     /// A pair that is frequent enough in several languages is taken from the first of them.
-    fn take_in_born(
-        &mut self,
-        learners: &mut [MutexGuard<Learner>],
-        occurring: &Occurring,
-        vocabulary: &Vocabulary,
-        admission: &Admission,
-    ) {
-        for language in 0..learners.len() {
-            for Candidate { pair, .. } in learners[language].take_born() {
-                if learners[..language].iter().all(|other| other.count(pair) < other.queued_from()) {
-                    self.list(pair, occurring, learners, vocabulary, admission);
+    fn take_in_born(&mut self, now: &mut Now) {
+        for language in 0..now.learners.len() {
+            for Candidate { pair, .. } in now.learners[language].take_born() {
+                if now.learners[..language].iter().all(|other| other.count(pair) < other.queued_from()) {
+                    self.list(pair, now);
                 }
             }
         }
     }
 
-    fn list(
-        &mut self,
-        pair: Pair,
-        occurring: &Occurring,
-        learners: &[MutexGuard<Learner>],
-        vocabulary: &Vocabulary,
-        admission: &Admission,
-    ) {
+    fn list(&mut self, pair: Pair, now: &Now) {
         let row = self.running.len();
-        self.running.push_new(pair, occurring, learners);
-        let is_admitted = admission.admits(&Candidate { count: self.running.total(row), pair }, vocabulary);
+        self.running.push_new(pair, now.occurring, &now.learners);
+        let candidate = Candidate { count: self.running.total(row), pair };
+        let is_admitted = now.admission.admits(&candidate, now.vocabulary);
         if is_admitted && self.running.score(row, &self.limit_by) >= self.limit {
             self.scores.push(self.running.score(row, &self.weights));
             self.near_or_not(row);
@@ -304,12 +300,7 @@ impl Fair {
         }
     }
 
-    fn top(
-        &mut self,
-        learners: &[MutexGuard<Learner>],
-        vocabulary: &Vocabulary,
-        admission: &Admission,
-    ) -> Option<(f64, Candidate)> {
+    fn top(&mut self, now: &Now) -> Option<(f64, Candidate)> {
         let mut best: Option<(f64, Candidate)> = None;
         let mut seen: Vec<Near> = Vec::new();
         loop {
@@ -324,9 +315,9 @@ impl Fair {
                 break;
             }
             let row = next.row;
-            let changed = self.running.recount(row, learners);
+            let changed = self.running.recount(row, &now.learners);
             let candidate = Candidate { count: self.running.total(row), pair: next.pair };
-            if candidate.count < admission.floor() {
+            if candidate.count < now.admission.floor() {
                 self.scores[row] = 0.0;
                 continue;
             }
@@ -338,7 +329,7 @@ impl Fair {
             if seen.last() == Some(&next) {
                 continue; // it came a second time, as a rare pair
             }
-            if best.is_none_or(|(_, other)| order(&candidate, &other, vocabulary).is_gt()) {
+            if best.is_none_or(|(_, other)| order(&candidate, &other, now.vocabulary).is_gt()) {
                 best = Some((next.score, candidate));
             }
             seen.push(next);
@@ -347,48 +338,50 @@ impl Fair {
         best
     }
 
-    /// Decides anew which rows wait and which pairs have none.
-    fn list_anew(
-        &mut self,
-        best: Option<f64>,
-        learners: &mut [MutexGuard<Learner>],
-        occurring: &Occurring,
-        vocabulary: &Vocabulary,
-        admission: &Admission,
-    ) {
-        let best = best.unwrap_or_else(|| {
-            let waiting = (0..self.waiting.len()).map(|row| self.waiting.score(row, &self.weights));
-            let rarer = learners.iter().zip(&self.weights);
-            let rarer = rarer.map(|(learner, weight)| weight * learner.most_of_the_rarer() as f64);
-            waiting.chain(rarer).fold(0.0, f64::max)
-        });
-        self.limit = best * RUNNING_FROM;
+    /// Decides anew which rows wait and which pairs have none. `best`: the highest score of those that run, if any does.
+    fn list_anew(&mut self, best: Option<f64>, now: &mut Now) -> Result<()> {
+        self.limit = RUNNING_FROM * best.map_or_else(|| self.most_elsewhere(now), Ok)?;
         let least = self.sizes.iter().map(|size| SMALL_WEIGHT / size);
         self.limit_by = self.weights.iter().zip(least).map(|(&weight, least)| weight.max(least)).collect();
-        let before: Vec<u64> = learners.iter().map(|learner| learner.queued_from()).collect();
-        let each = self.limit / learners.len() as f64;
         for old in [std::mem::take(&mut self.running), std::mem::take(&mut self.waiting)] {
             // Counts only fall: what is too rare stays so.
-            for row in (0..old.len()).filter(|&row| old.total(row) >= admission.floor()) {
+            for row in (0..old.len()).filter(|&row| old.total(row) >= now.admission.floor()) {
                 let runs = old.score(row, &self.limit_by) >= self.limit;
                 let rows = if runs { &mut self.running } else { &mut self.waiting };
                 rows.push(old.pairs[row], old.counts(row));
+                now.check_in.now()?;
             }
         }
         self.score_all();
-        for language in 0..learners.len() {
+        let before: Vec<u64> = now.learners.iter().map(|learner| learner.queued_from()).collect();
+        let each = self.limit / before.len() as f64;
+        for language in 0..before.len() {
             // No pair without a row then scores more than `each` in any language.
-            let from = (each / self.limit_by[language]) as u64 + 1;
-            for Candidate { pair, .. } in learners[language].take_rarer(from) {
-                let is_there = occurring.languages(pair).any(|other| {
-                    let count = learners[other].count(pair);
-                    count >= before[other] || other < language && count >= learners[other].queued_from()
+            let from = ((each / self.limit_by[language]) as u64).saturating_add(1);
+            for Candidate { pair, .. } in now.learners[language].take_rarer(from) {
+                let is_there = now.occurring.languages(pair).any(|other| {
+                    let count = now.learners[other].count(pair);
+                    count >= before[other] || other < language && count >= now.learners[other].queued_from()
                 });
                 if !is_there {
-                    self.list(pair, occurring, learners, vocabulary, admission);
+                    self.list(pair, now);
                 }
+                now.check_in.now()?;
             }
+            now.check_in.look()?;
         }
+        Ok(())
+    }
+
+    /// The score of the best pair that waits, or of one without a row in one language alone, whichever is higher.
+    fn most_elsewhere(&self, now: &mut Now) -> Result<f64> {
+        let waiting = (0..self.waiting.len()).map(|row| self.waiting.score(row, &self.weights));
+        let mut most = waiting.fold(0.0, f64::max);
+        for (learner, weight) in now.learners.iter().zip(&self.weights) {
+            most = most.max(weight * learner.most_of_the_rarer() as f64);
+            now.check_in.look()?;
+        }
+        Ok(most)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What hash tables share: the hash, and the masks that cut short strings to their length.
+//! What hash tables share: short strings as numbers, and the hash.
 //!
 //! Multiply to 128 bits and fold the halves together, the idea of wyhash.
 
@@ -24,7 +24,36 @@ pub fn hash_long(bytes: &[u8]) -> u64 {
     fold(hash, PI[2])
 }
 
-/// For each length, in bytes, little-endian words that keep so many bytes.
+/// `text[start..start + length]` in little-endian words: the bytes, zeros, and the length in the last byte.
+///
+/// What follows in the text is loaded too and masked away: counting English is about a tenth faster than with a branch on the
+/// length, which is hard to predict.
+#[inline(always)]
+pub fn packed<const WORDS: usize, const LENGTHS: usize>(
+    text: &[u8],
+    start: usize,
+    length: usize,
+    masks: &[[u64; WORDS]; LENGTHS],
+) -> [u64; WORDS] {
+    let loaded: [u64; WORDS] = match text[start..].as_chunks().0.first_chunk() {
+        Some(words) => words.map(u64::from_le_bytes),
+        None => near_the_end(&text[start..start + length]),
+    };
+    let mask = masks[length];
+    let mut words = std::array::from_fn(|i| loaded[i] & mask[i]);
+    words[WORDS - 1] |= (length as u64) << 56;
+    words
+}
+
+/// Fewer bytes than the words have room for, with zeros behind them.
+#[cold]
+fn near_the_end<const WORDS: usize>(bytes: &[u8]) -> [u64; WORDS] {
+    let mut words = [[0; 8]; WORDS];
+    words.as_flattened_mut()[..bytes.len()].copy_from_slice(bytes);
+    words.map(u64::from_le_bytes)
+}
+
+/// For each length, in bytes, little-endian words that keep so many bytes: what [`packed`] takes.
 pub const fn masks<const WORDS: usize, const LENGTHS: usize>() -> [[u64; WORDS]; LENGTHS] {
     let mut masks = [[0; WORDS]; LENGTHS];
     let mut length = 0;

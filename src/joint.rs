@@ -6,6 +6,8 @@
 //! Most pairs are never looked at: a heap has an upper bound of every pair's worth, since counts only fall after a pair's
 //! birth, and what a token is worth hardly changes.
 
+use crate::check_in::CheckIn;
+use crate::error::Result;
 use crate::pair::{Candidate, Pair};
 use crate::queue::{Queue, order};
 use crate::vocabulary::Vocabulary;
@@ -85,6 +87,7 @@ impl Leading {
 
     /// The pair of highest worth among those whose `count` leads; on a tie the first by the order of the queue.
     /// `worth` is by the prices that the heap is ordered by, and by those of now. Pairs below `floor` are forgotten.
+    #[allow(clippy::too_many_arguments)]
     pub fn worthiest(
         &mut self,
         vocabulary: &Vocabulary,
@@ -93,10 +96,12 @@ impl Leading {
         leads: impl Fn(u64) -> bool,
         count: impl Fn(Pair) -> u64,
         worth: impl Fn(Pair) -> [f64; 2],
-    ) -> Option<Candidate> {
+        check_in: &mut CheckIn,
+    ) -> Result<Option<Candidate>> {
         let listed = |pair: Pair| Worthy { worth: worth(pair)[0], pair };
         if self.edition != prices.edition {
-            self.worthy = self.worthy.drain().map(|old| listed(old.pair)).collect();
+            let anew = |old: Worthy| check_in.now().map(|()| listed(old.pair));
+            self.worthy = self.worthy.drain().map(anew).collect::<Result<_>>()?;
             self.edition = prices.edition;
         }
         while let Some(next) = self.waiting.best(vocabulary, floor, &count)
@@ -104,6 +109,7 @@ impl Leading {
         {
             self.waiting.pop(vocabulary);
             self.worthy.push(listed(next.pair));
+            check_in.now()?;
         }
         let mut best: Option<(f64, Candidate)> = None;
         let mut seen: Vec<Worthy> = Vec::new();
@@ -136,6 +142,6 @@ impl Leading {
             }
         }
         self.worthy.extend(seen);
-        best.map(|(_, candidate)| candidate)
+        Ok(best.map(|(_, candidate)| candidate))
     }
 }

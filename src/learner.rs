@@ -3,20 +3,21 @@
 //! In: counted words, and the log. Out: the best pair of a text once it is up to date with the log. Idle threads bring
 //! the others up to date in the meantime.
 
+use crate::check_in::CheckIn;
 use crate::counts::Counted;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::joint::{Leading, Prices};
 use crate::log::{Log, Reader};
 use crate::pair::{Candidate, Pair};
 use crate::queue::{Admission, Queue};
 use crate::shard::{Part, Scratch, Shards, Word};
 use crate::start::Start;
+use crate::threads::in_parallel;
 use crate::vocabulary::Vocabulary;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
-use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -52,14 +53,7 @@ impl Learner {
             vec![lay_out(words(text).collect())]
         } else {
             let number = threads.min(MOST_PARTS);
-            std::thread::scope(|scope| {
-                let make = |part| move || lay_out(summed(texts, part, number));
-                let makers: Vec<_> = (0..number).map(|part| scope.spawn(make(part))).collect();
-                makers
-                    .into_iter()
-                    .map(|maker| maker.join().unwrap_or_else(|panic| resume_unwind(panic)))
-                    .collect()
-            })
+            in_parallel(number, number, |part| lay_out(summed(texts, part, number)))
         };
         let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
         Ok(Learner {
@@ -99,14 +93,7 @@ impl Learner {
     }
 
     pub fn best(&mut self, vocabulary: &Vocabulary, admission: &Admission) -> Option<Candidate> {
-        for candidate in self.born.drain(..) {
-            if admission.admits(&candidate, vocabulary) {
-                self.queue.push(candidate, vocabulary);
-                if let Some(leading) = &mut self.leading {
-                    leading.push(candidate, vocabulary);
-                }
-            }
-        }
+        self.queue_born(vocabulary, admission);
         loop {
             let best = self.queue.best(vocabulary, self.queued_from, |pair| self.shards.count(pair));
             if best.is_some() || self.queued_from <= admission.floor() {
@@ -125,14 +112,15 @@ impl Learner {
         share: f64,
         prices: &Prices,
         worth: impl Fn(&Learner, Pair) -> [f64; 2],
-    ) -> Option<Candidate> {
-        let best = self.best(vocabulary, admission)?;
+        check_in: &mut CheckIn,
+    ) -> Result<Option<Candidate>> {
+        let Some(best) = self.best(vocabulary, admission) else { return Ok(None) };
         // Of pairs that were frequent once, too: what is left of one may be less than is admitted.
         let leads = |count: u64| count >= admission.floor() && count as f64 >= share * best.count as f64;
         while self.queued_from > admission.floor() && leads(self.queued_from - 1) {
             self.queue_rarer(vocabulary, admission);
         }
-        let mut leading = self.leading.take()?;
+        let mut leading = self.leading.take().expect("it is there wherever worth decides");
         let found = leading.worthiest(
             vocabulary,
             prices,
@@ -140,6 +128,7 @@ impl Learner {
             leads,
             |pair| self.shards.count(pair),
             |pair| worth(self, pair),
+            check_in,
         );
         self.leading = Some(leading);
         found
@@ -157,35 +146,44 @@ impl Learner {
 
     /// The highest count below `queued_from`; 0 if there is none.
     pub fn most_of_the_rarer(&self) -> u64 {
-        let rarer = self.shards.candidates().filter(|candidate| candidate.count < self.queued_from);
-        rarer.map(|candidate| candidate.count).max().unwrap_or(0)
+        let mut most = 0;
+        self.shards.for_each_pair(|Candidate { count, .. }| {
+            if count < self.queued_from {
+                most = most.max(count);
+            }
+        });
+        most
     }
 
     /// The pairs that were too rare, and are not if `from` is the least count.
     pub fn take_rarer(&mut self, from: u64) -> Vec<Candidate> {
         let below = self.queued_from;
         self.queued_from = from.min(below);
-        if from >= below {
-            return Vec::new();
+        let mut rarer = Vec::new();
+        if from < below {
+            self.shards.for_each_pair(|candidate| {
+                if (from..below).contains(&candidate.count) {
+                    rarer.push(candidate);
+                }
+            });
         }
-        let rarer = self.shards.candidates().filter(|candidate| (from..below).contains(&candidate.count));
-        rarer.collect()
+        rarer
+    }
+
+    fn queue_born(&mut self, vocabulary: &Vocabulary, admission: &Admission) {
+        for candidate in self.born.drain(..).filter(|candidate| admission.admits(candidate, vocabulary)) {
+            self.queue.push(candidate, vocabulary);
+            if let Some(leading) = &mut self.leading {
+                leading.push(candidate, vocabulary);
+            }
+        }
     }
 
     /// Takes in the next rarer pairs, down to an eighth of the most frequent of them.
     fn queue_rarer(&mut self, vocabulary: &Vocabulary, admission: &Admission) {
-        let rarer = self.shards.candidates().filter(|candidate| candidate.count < self.queued_from);
-        let most = rarer.clone().map(|candidate| candidate.count).max().unwrap_or(0);
-        let queued_from = (most / 8).max(admission.floor());
-        for candidate in rarer.filter(|candidate| candidate.count >= queued_from) {
-            if admission.admits(&candidate, vocabulary) {
-                self.queue.push(candidate, vocabulary);
-                if let Some(leading) = &mut self.leading {
-                    leading.push(candidate, vocabulary);
-                }
-            }
-        }
-        self.queued_from = queued_from;
+        let rarer = self.take_rarer((self.most_of_the_rarer() / 8).max(admission.floor()));
+        self.born.extend(rarer);
+        self.queue_born(vocabulary, admission);
     }
 }
 
@@ -209,22 +207,12 @@ impl<'p> Pool<'p> {
         let size = |i: usize| texts[i].iter().map(Counted::size).sum::<usize>();
         let mut order: Vec<usize> = (0..texts.len()).collect();
         order.sort_by_key(|&i| Reverse(size(i)));
-        let next = AtomicUsize::new(0);
-        let built: Vec<Mutex<Result<Learner>>> =
-            texts.iter().map(|_| Mutex::new(Err(Error::Interrupted))).collect();
-        std::thread::scope(|scope| {
-            for _ in 0..threads.min(texts.len()) {
-                scope.spawn(|| {
-                    while let Some(&i) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        *lock(&built[i]) = Learner::new(texts[i], start, most_symbols, joint, threads, stop);
-                    }
-                });
-            }
-        });
-        let made =
-            |learner: Mutex<Result<Learner>>| learner.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let build = |i: usize| Learner::new(texts[i], start, most_symbols, joint, threads, stop);
+        let mut built: Vec<_> =
+            order.iter().zip(in_parallel(order.len(), threads, |n| build(order[n]))).collect();
+        built.sort_unstable_by_key(|(i, _)| **i);
         let learners =
-            built.into_iter().map(|learner| made(learner).map(Mutex::new)).collect::<Result<_>>()?;
+            built.into_iter().map(|(_, learner)| learner.map(Mutex::new)).collect::<Result<_>>()?;
         Ok(Pool { log, learners })
     }
 

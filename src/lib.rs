@@ -24,7 +24,7 @@
 //!
 //! What several stages use: [`unicode`] (character classes), [`strings`] (byte strings end to end), `pair` (two tokens), `word` (bytes with their hash),
 //! [`vocabulary`] (tokens while they are learned), `log` (the merges so far),
-//! `occurring` (in which languages a token occurs), [`check_in`] (how long work is stopped),
+//! `occurring` (in which languages a token occurs), [`check_in`] (how long work is stopped), `threads`,
 //! `memory` and [`error`]. Only `py` knows Python.
 
 mod bpe;
@@ -50,6 +50,7 @@ pub mod sieve;
 pub mod split;
 pub mod start;
 pub mod strings;
+mod threads;
 pub mod tokens;
 pub mod train;
 pub mod turns;

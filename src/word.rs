@@ -2,7 +2,7 @@
 //!
 //! In: a place in a text. Out: the bytes there, a key that tells short ones apart without a look at them, and a hash.
 
-use crate::hash::{PI, fold, hash_long, masks};
+use crate::hash::{PI, fold, hash_long, masks, packed};
 use std::ops::Range;
 
 const LONGEST_SHORT: usize = 15;
@@ -12,7 +12,6 @@ const LONGEST_SHORT: usize = 15;
 #[derive(Clone, Copy, Default)]
 pub struct Key([u64; 2]);
 
-/// `MASKS[length]` keeps the first `length` bytes of a key.
 const MASKS: [[u64; 2]; LONGEST_SHORT + 1] = masks();
 
 impl Key {
@@ -50,18 +49,13 @@ pub struct Word<'t> {
 }
 
 impl<'t> Word<'t> {
-    /// `text[range]`. What follows in the text is loaded too and masked away, which is faster than a branch on the length.
+    /// `text[range]`. What follows in the text may be read, see [`packed`].
     #[inline(always)]
     pub fn new(text: &'t [u8], range: Range<usize>) -> Self {
         let bytes = &text[range.clone()];
         let length = bytes.len();
         let key = if length <= LONGEST_SHORT {
-            let loaded = match text[range.start..].first_chunk() {
-                Some(chunk) => load(chunk),
-                None => load(&padded(bytes)),
-            };
-            let [start, end] = MASKS[length];
-            Key([loaded[0] & start, loaded[1] & end | (length as u64) << 56])
+            Key(packed(text, range.start, length, &MASKS))
         } else {
             Key([hash_long(bytes), length as u64])
         };
@@ -82,17 +76,4 @@ impl<'t> From<&'t [u8]> for Word<'t> {
 
 pub fn hash(bytes: &[u8]) -> u64 {
     Word::from(bytes).hash
-}
-
-#[inline(always)]
-fn load(bytes: &[u8; 16]) -> [u64; 2] {
-    let (words, _) = bytes.as_chunks();
-    [0, 1].map(|i| u64::from_le_bytes(words[i]))
-}
-
-#[cold]
-fn padded(bytes: &[u8]) -> [u8; 16] {
-    let mut padded = [0; 16];
-    padded[..bytes.len()].copy_from_slice(bytes);
-    padded
 }

@@ -7,7 +7,7 @@
 use super::WordCounts;
 use super::slots::Slots;
 use crate::error::Result;
-use crate::hash::{PI, fold, hash_long, masks};
+use crate::hash::{PI, fold, hash_long, masks, packed};
 use crate::memory::prefetch;
 use crate::strings::StringsBuf;
 
@@ -42,26 +42,13 @@ pub struct Key([u64; 3]);
 
 const LONG: u64 = 0xFF << 56;
 
-/// `MASKS[length]` keeps the first `length` bytes of a key.
 const MASKS: [[u64; 3]; LONGEST_INLINE + 1] = masks();
 
 impl Key {
     /// `text[start..start + length]`.
     #[inline(always)]
     fn short(text: &[u8], start: usize, length: usize) -> Self {
-        // What follows in the text is loaded too and masked away: about a tenth faster on English than a branch on the
-        // length, which is hard to predict.
-        let bytes = match text[start..].first_chunk::<24>() {
-            Some(bytes) => *bytes,
-            None => {
-                let mut bytes = [0; 24];
-                bytes[..length].copy_from_slice(&text[start..start + length]);
-                bytes
-            }
-        };
-        let (words, _) = bytes.as_chunks();
-        let [first, second, third] = [0, 1, 2].map(|i| u64::from_le_bytes(words[i]) & MASKS[length][i]);
-        Self([first, second, third | (length as u64) << 56])
+        Self(packed(text, start, length, &MASKS))
     }
 
     fn long(bytes: &[u8], start: usize) -> Self {
@@ -160,7 +147,7 @@ pub struct Table {
 
 impl Table {
     /// Counts `text[start..start + length]` once, now or when [`Table::settle`] is called. What surrounds it in the text may
-    /// be read, see [`Key::short`].
+    /// be read, see [`packed`].
     #[inline(always)]
     pub fn count(&mut self, text: &[u8], start: usize, length: usize) {
         if length <= LONGEST_INLINE {

@@ -6,6 +6,7 @@
 use super::Text;
 use crate::check_in::{CheckIn, PAUSE};
 use crate::error::{Error, Result};
+use crate::threads::help;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -48,7 +49,7 @@ pub fn batch<'t, T: Send, E: From<Error>>(
             queue.push(chunk);
             if helpers + 1 < threads {
                 let sender = sender.clone();
-                scope.spawn(|| helper(sender));
+                help(scope, || helper(sender));
                 helpers += 1;
             }
         });

@@ -1,6 +1,6 @@
 //! The part of the door that encodes.
 
-use super::{little_endian, long_call, long_call_in_steps, slice};
+use super::{PythonCaller, little_endian, long_call, long_call_in_steps, slice};
 use crate::check_in::CheckIn;
 use crate::encode::{self, Encoded, MOST_SLOTS, SpecialRules, Text};
 use crate::error::Result;
@@ -17,6 +17,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyInt, PyList, PyString, PyTuple};
 use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
+use std::thread::Builder;
 
 /// Results of so many chunks of text are too few for a thread of their own.
 const FEWEST_PARTS: usize = 16;
@@ -102,7 +103,14 @@ impl Encoder {
         take: &mut (dyn FnMut(T) -> PyResult<()> + Send),
     ) -> PyResult<()> {
         let mut taken = Ok(());
-        encode::batch(texts.iter_borrowed().map(text), threads, work, |results| {
+        let mut reader = PythonCaller { raised: None };
+        let mut go_on = || reader.asked(|_| Ok(()));
+        let mut check_in = CheckIn::new(&mut go_on);
+        let read = texts.iter_borrowed().map(|given| {
+            check_in.now()?;
+            text(given)
+        });
+        let done = encode::batch(read, threads, work, |results| {
             long_call(texts.py(), |caller| {
                 results.take(&mut || caller.asked(|_| Ok(())), &mut |result| {
                     if taken.is_ok() {
@@ -110,7 +118,8 @@ impl Encoder {
                     }
                 })
             })
-        })?;
+        });
+        reader.raised_or(done)?;
         taken
     }
 }
@@ -163,12 +172,12 @@ fn flat<'py>(py: Python<'py>, parts: &[Vec<u32>], threads: usize) -> PyResult<Bo
                 }
             };
             match groups.peek() {
-                Some(_) => _ = scope.spawn(write),
+                Some(_) => _ = Builder::new().spawn_scoped(scope, write)?,
                 None => write(),
             }
         }
-    });
-    Ok(flat)
+        Ok(flat)
+    })
 }
 
 /// No garbage is collected while this lives: many new lists of numbers are no reason to look for any.

@@ -18,6 +18,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::panic::resume_unwind;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::thread::Builder;
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -83,6 +84,11 @@ impl PythonCaller {
         self.raised = heard.err();
         self.raised.is_none()
     }
+
+    /// What the handlers raised, or else what came of the work.
+    fn raised_or<T, E: Into<PyErr>>(self, outcome: std::result::Result<T, E>) -> PyResult<T> {
+        self.raised.map_or_else(|| outcome.map_err(Into::into), Err)
+    }
 }
 
 /// The door for every long call: releases the GIL, runs `work`, and raises what the caller's handlers raised, or else the
@@ -93,10 +99,7 @@ fn long_call<T: Send>(
 ) -> PyResult<T> {
     let mut caller = PythonCaller { raised: None };
     let outcome = py.detach(|| work(&mut caller));
-    match caller.raised {
-        Some(raised) => Err(raised),
-        None => Ok(outcome?),
-    }
+    caller.raised_or(outcome)
 }
 
 /// The same for work that checks in at every step.
@@ -114,7 +117,7 @@ fn long_call_apart<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
     let (sender, receiver) = sync_channel(1);
-    let worker = std::thread::spawn(move || sender.send(work()).unwrap_or_default());
+    let worker = Builder::new().spawn(move || sender.send(work()).unwrap_or_default())?;
     long_call(py, move |caller| {
         while caller.asked(|_| Ok(())) {
             match receiver.recv_timeout(PAUSE) {

@@ -104,43 +104,30 @@ impl StartPairs {
         StartPairs { bytes, occurring: Vec::new(), longer: FxHashMap::default() }
     }
 
-    /// For a pair of bytes.
+    /// Of two bytes. A boundary is to be written there.
     #[inline(always)]
-    fn note_bytes(&mut self, left: u32, right: u32, boundary: u32, weight: u64) {
+    fn of_bytes(&mut self, left: u32, right: u32) -> &mut (u64, BoundaryWriter) {
         let both = (left << 8 | right) as u16;
-        let (count, writer) = &mut self.bytes[usize::from(both)];
-        if writer.bytes.is_empty() {
+        let found = &mut self.bytes[usize::from(both)];
+        if found.1.bytes.is_empty() {
             self.occurring.push(both);
         }
-        *count += weight;
-        writer.push(boundary);
+        found
     }
 
-    fn note(&mut self, left: u32, right: u32, boundary: u32, weight: u64) {
+    fn of(&mut self, left: u32, right: u32) -> &mut (u64, BoundaryWriter) {
         if left | right < 256 {
-            self.note_bytes(left, right, boundary, weight);
+            self.of_bytes(left, right)
         } else {
-            let (count, writer) = self.longer.entry(Pair::new(left, right)).or_default();
-            *count += weight;
-            writer.push(boundary);
+            self.longer.entry(Pair::new(left, right)).or_default()
         }
     }
 
     /// Those of a part that comes `offset` further on.
     fn append(&mut self, other: StartPairs, offset: u32) {
-        for (pair, count, behind) in other.into_occurring() {
-            let (left, right) = (pair.left(), pair.right());
-            let (sum, writer) = if left | right < 256 {
-                let both = (left << 8 | right) as u16;
-                let entry = &mut self.bytes[usize::from(both)];
-                if entry.1.bytes.is_empty() {
-                    self.occurring.push(both);
-                }
-                entry
-            } else {
-                self.longer.entry(pair).or_default()
-            };
-            *sum += count;
+        for (pair, more, behind) in other.into_occurring() {
+            let (count, writer) = self.of(pair.left(), pair.right());
+            *count += more;
             writer.append(&behind, offset);
         }
     }
@@ -221,13 +208,17 @@ impl Part {
                 tokens.iter().for_each(|&token| part.symbols.push(token));
                 for pair in tokens.windows(2) {
                     boundary += 1;
-                    part.pairs.note_bytes(pair[0], pair[1], boundary, word.weight);
+                    let (count, writer) = part.pairs.of_bytes(pair[0], pair[1]);
+                    *count += word.weight;
+                    writer.push(boundary);
                 }
                 continue;
             }
             for (i, &token) in tokens.iter().enumerate() {
                 if i > 0 {
-                    part.pairs.note(tokens[i - 1], token, boundary, word.weight);
+                    let (count, writer) = part.pairs.of(tokens[i - 1], token);
+                    *count += word.weight;
+                    writer.push(boundary);
                 }
                 let length = start.length(token);
                 (0..length).for_each(|_| part.symbols.push(token));

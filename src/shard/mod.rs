@@ -82,7 +82,7 @@ impl Shard {
         if seen(pair.left()) && seen(pair.right()) { self.count(pair) } else { 0 }
     }
 
-    fn candidates(&self) -> impl Iterator<Item = Candidate> + Clone {
+    fn candidates(&self) -> impl Iterator<Item = Candidate> {
         self.pairs.iter().map(|(&pair, entry)| Candidate { count: entry.count, pair })
     }
 

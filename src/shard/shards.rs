@@ -39,14 +39,16 @@ impl Shards {
     }
 
     /// Every pair once.
-    pub fn candidates(&self) -> impl Iterator<Item = Candidate> + Clone {
-        self.shards.iter().enumerate().flat_map(move |(i, shard)| {
+    pub fn for_each_pair(&self, mut visit: impl FnMut(Candidate)) {
+        for (i, shard) in self.shards.iter().enumerate() {
             let (earlier, later) = (&self.shards[..i], &self.shards[i + 1..]);
-            let is_new = move |pair: Pair| earlier.iter().all(|shard| shard.count(pair) == 0);
-            let elsewhere = move |pair: Pair| later.iter().map(|shard| shard.count(pair)).sum::<u64>();
-            let new = shard.candidates().filter(move |&Candidate { pair, .. }| is_new(pair));
-            new.map(move |Candidate { count, pair }| Candidate { count: count + elsewhere(pair), pair })
-        })
+            for Candidate { count, pair } in shard.candidates() {
+                if earlier.iter().all(|shard| shard.count(pair) == 0) {
+                    let elsewhere: u64 = later.iter().map(|shard| shard.count(pair)).sum();
+                    visit(Candidate { count: count + elsewhere, pair });
+                }
+            }
+        }
     }
 
     /// See [`Shard::apply`].

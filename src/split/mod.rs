@@ -124,14 +124,14 @@ impl Pretokenizer {
                 let steps: Result<Vec<_>> = steps.split(THEN).map(|step| Self::new(Some(step))).collect();
                 Ok(Self(Method::Steps(steps?.into())))
             }
-            Some(pattern) => match (scanner_of(pattern), phrases::known(pattern)) {
-                (Some(index), _) => Ok(Self(Method::Scan(index))),
-                (None, Some((words, most))) => {
-                    let index = scanner_of(words).expect("words are cut by a known pattern");
-                    Ok(Self(Method::Join(index, most)))
+            Some(pattern) => {
+                if let Some(index) = scanner_of(pattern) {
+                    return Ok(Self(Method::Scan(index)));
                 }
-                (None, None) => Self::regex(pattern),
-            },
+                let Some((words, most)) = phrases::known(pattern) else { return Self::regex(pattern) };
+                let index = scanner_of(words).expect("words are cut by a known pattern");
+                Ok(Self(Method::Join(index, most)))
+            }
         }
     }
 

@@ -92,8 +92,13 @@ impl Rules {
         if scanner.flags(start).is_none_or(|flags| flags & LETTER == 0) {
             return false;
         }
-        let end = scanner.run(start, |flags| flags & (LETTER | MARK) != 0);
-        end == piece.end || end < piece.end && self.contractions == Contractions::AfterWord
+        let continues = |flags: u8| flags & (LETTER | MARK) != 0;
+        // No further than the piece: `aBaBaB` is one run of letters, and each of its pieces would be followed to its end.
+        let within = Scanner { text: &scanner.text[..piece.end], ..*scanner };
+        if within.run(start, continues) < piece.end {
+            return self.contractions == Contractions::AfterWord;
+        }
+        !scanner.flags(piece.end).is_some_and(continues)
     }
 }
 

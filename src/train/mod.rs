@@ -11,10 +11,10 @@
 #[cfg(test)]
 mod tests;
 
-use crate::check_in::Clock;
+use crate::check_in::{CheckIn, Clock};
 use crate::counts::Counted;
 use crate::error::{Error, Result};
-use crate::fair::{self, Fair, is_time_to_weigh};
+use crate::fair::{self, Fair, Now, is_time_to_weigh};
 use crate::joint::Prices;
 use crate::learner::{Learner, Pool};
 use crate::log::Log;
@@ -24,12 +24,14 @@ use crate::queue::Admission;
 use crate::scale::{Measure, Scale};
 use crate::shard::{Merge, Scratch};
 use crate::start::Start;
+use crate::threads::help;
 use crate::turns::{Turns, Window};
 use crate::vocabulary::Vocabulary;
 use std::cmp::Ordering::{Equal, Greater, Less};
 use std::panic::resume_unwind;
 use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Builder;
 use std::time::Duration;
 
 pub use crate::shard::{LONGEST_WORD, MOST_SYMBOLS};
@@ -231,12 +233,12 @@ impl<'r, 't> Run<'r, 't> {
         let pool = self.caller.wait_for(&self.result, pool)?;
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
+            let _stop_helpers = StopOnDrop(&stop);
             // A single learner leaves nothing to do for helpers.
             for helper in 1..threads.min(pool.len()) {
                 let (pool, stop, capacity) = (&pool, &stop, self.scratch.capacity());
-                scope.spawn(move || pool.keep_up(helper, Scratch::new(capacity), stop));
+                help(scope, move || pool.keep_up(helper, Scratch::new(capacity), stop));
             }
-            let _stop_helpers = StopOnDrop(&stop);
             while !self.reached() && self.result.steps.len() < until {
                 let served = match serve {
                     Serve::Everyone | Serve::Fairly => None,
@@ -287,11 +289,13 @@ impl<'r, 't> Run<'r, 't> {
     }
 
     fn best_by_weight(&mut self, pool: &Pool) -> Result<Option<Candidate>> {
-        let mut learners = self.all_up_to_date(pool)?;
-        let best = |fair: &mut Fair| {
-            fair.best(&mut learners, &self.occurring, &self.vocabulary, &self.settings.admission)
+        let learners = self.all_up_to_date(pool)?;
+        let Self { fair: Some(fair), caller, result, occurring, vocabulary, settings, .. } = self else {
+            return Ok(None);
         };
-        Ok(self.fair.as_mut().and_then(best))
+        let mut go_on = || (caller.tick)(result);
+        let (admission, check_in) = (&settings.admission, CheckIn::new(&mut go_on));
+        fair.best(&mut Now { learners, occurring, vocabulary, admission, check_in })
     }
 
     /// What a pair saves is counted in tokens per unit: one that is a hundredth of a language's tokens in train saves about a
@@ -316,7 +320,9 @@ impl<'r, 't> Run<'r, 't> {
                 [then + prices.ordered_by[language] * count, now + prices.now[language] * count]
             })
         };
-        Ok(learner.worthiest(&self.vocabulary, &self.settings.admission, share, prices, worth))
+        let mut go_on = || (self.caller.tick)(&self.result);
+        let check_in = &mut CheckIn::new(&mut go_on);
+        learner.worthiest(&self.vocabulary, &self.settings.admission, share, prices, worth, check_in)
     }
 
     fn retire(&mut self, language: usize, step: usize) {
@@ -393,7 +399,7 @@ impl Caller<'_, '_> {
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let _stop_work = StopOnDrop(&stop);
-            let worker = scope.spawn(|| work(&stop));
+            let worker = Builder::new().spawn_scoped(scope, || work(&stop))?;
             while !worker.is_finished() {
                 std::thread::sleep(Duration::from_micros(200));
                 self.check_in(so_far)?;
