@@ -145,3 +145,25 @@ impl Leading {
         Ok(best.map(|(_, candidate)| candidate))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+
+    #[test]
+    fn ordering_pairs_can_be_stopped() {
+        let (vocabulary, mut prices, mut leading) =
+            (Vocabulary::new(), Prices::default(), Leading::default());
+        prices.set(vec![1.0]);
+        for right in 0..100 {
+            leading.push(Candidate { count: 5, pair: Pair::new(1, right) }, &vocabulary);
+        }
+        let mut worthiest = |check_in: &mut CheckIn| {
+            leading.worthiest(&vocabulary, &prices, 1, |_| true, |_| 5, |_| [5.0, 5.0], check_in)
+        };
+        assert!(matches!(worthiest(&mut CheckIn::impatient()), Err(Error::Interrupted)));
+        let best = worthiest(&mut CheckIn::never()).unwrap();
+        assert_eq!(best.map(|best| best.pair), Some(Pair::new(1, 99)));
+    }
+}

@@ -138,4 +138,15 @@ mod tests {
         assert_eq!(known(&pattern(GPT2, 7).unwrap()), Some((GPT2, 7)));
         assert_eq!(known(GPT2), None);
     }
+
+    #[test]
+    fn a_long_run_of_letters_in_many_pieces_ends() {
+        for (words, text) in [(GPT4O, "aB"), (GPT4, "a\u{301}")] {
+            let index = KNOWN.iter().position(|(known, _)| *known == words).unwrap();
+            let mut pieces = 0;
+            let emit = &mut |_: Range<usize>, _: &mut CheckIn| pieces += 1;
+            split(index, 3, &text.repeat(1 << 19), &mut CheckIn::never(), emit).unwrap();
+            assert!(pieces > 1 << 18);
+        }
+    }
 }

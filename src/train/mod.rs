@@ -8,10 +8,11 @@
 //! it only when it is asked for its best pair, and by idle threads before that. So shards never wait for
 //! each other, and the result depends on nothing but the log.
 
+mod caller;
 #[cfg(test)]
 mod tests;
 
-use crate::check_in::{CheckIn, Clock};
+use crate::check_in::CheckIn;
 use crate::counts::Counted;
 use crate::error::{Error, Result};
 use crate::fair::{self, Fair, Now, is_time_to_weigh};
@@ -27,14 +28,13 @@ use crate::start::Start;
 use crate::threads::help;
 use crate::turns::{Turns, Window};
 use crate::vocabulary::Vocabulary;
+use caller::{Caller, StopOnDrop};
 use std::cmp::Ordering::{Equal, Greater, Less};
-use std::panic::resume_unwind;
 use std::sync::MutexGuard;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::Builder;
-use std::time::Duration;
+use std::sync::atomic::AtomicBool;
 
 pub use crate::shard::{LONGEST_WORD, MOST_SYMBOLS};
+pub use caller::Tick;
 
 /// What a language brings: the text to learn from, and the text and the scale to measure it by.
 pub struct Language<'c> {
@@ -99,9 +99,6 @@ pub struct Trained {
     /// (language, merges done when it had no pair left).
     pub exhausted: Vec<(usize, usize)>,
 }
-
-/// Called about every 50 ms on the calling thread with what is learned so far; `false` stops the training.
-pub type Tick<'t> = dyn FnMut(&Trained) -> bool + 't;
 
 pub fn train(languages: &[Language], start: &Start, settings: &Settings, tick: &mut Tick) -> Result<Trained> {
     if languages.is_empty() {
@@ -188,7 +185,7 @@ impl<'r, 't> Run<'r, 't> {
         let possible = languages.iter().map(|language| language.train.size()).sum();
         let vocabulary = start.vocabulary();
         let capacity = vocabulary.size() + settings.known.len() + settings.goal.size().min(possible);
-        let mut caller = Caller { tick, clock: Clock::start() };
+        let mut caller = Caller::new(tick);
         let measures: Vec<Option<Measure>> = languages.iter().map(|language| language.measure).collect();
         let scale = |stop: &AtomicBool| Scale::new(&measures, start, settings.most_symbols, stop);
         let scale = caller.wait_for(&Trained::default(), scale)?;
@@ -294,8 +291,8 @@ impl<'r, 't> Run<'r, 't> {
             return Ok(None);
         };
         let mut go_on = || (caller.tick)(result);
-        let (admission, check_in) = (&settings.admission, CheckIn::new(&mut go_on));
-        fair.best(&mut Now { learners, occurring, vocabulary, admission, check_in })
+        let mut now = Now { learners, occurring, vocabulary, admission: &settings.admission };
+        fair.best(&mut now, &mut CheckIn::new(&mut go_on))
     }
 
     /// What a pair saves is counted in tokens per unit: one that is a hundredth of a language's tokens in train saves about a
@@ -376,43 +373,5 @@ impl<'r, 't> Run<'r, 't> {
 
     fn check_in(&mut self) -> Result<()> {
         self.caller.check_in(&self.result)
-    }
-}
-
-/// Whoever asked for the training. It hears how far the training is, and may stop it, on its own thread.
-struct Caller<'r, 't> {
-    tick: &'r mut Tick<'t>,
-    clock: Clock,
-}
-
-impl Caller<'_, '_> {
-    fn check_in(&mut self, so_far: &Trained) -> Result<()> {
-        if self.clock.is_due() && !(self.tick)(so_far) { Err(Error::Interrupted) } else { Ok(()) }
-    }
-
-    /// Does long work on another thread, which must end soon after it is told to stop.
-    fn wait_for<T: Send>(
-        &mut self,
-        so_far: &Trained,
-        work: impl FnOnce(&AtomicBool) -> Result<T> + Send,
-    ) -> Result<T> {
-        let stop = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            let _stop_work = StopOnDrop(&stop);
-            let worker = Builder::new().spawn_scoped(scope, || work(&stop))?;
-            while !worker.is_finished() {
-                std::thread::sleep(Duration::from_micros(200));
-                self.check_in(so_far)?;
-            }
-            worker.join().unwrap_or_else(|panic| resume_unwind(panic))
-        })
-    }
-}
-
-struct StopOnDrop<'s>(&'s AtomicBool);
-
-impl Drop for StopOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
     }
 }

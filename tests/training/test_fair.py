@@ -20,7 +20,7 @@ def learned(beta, merges=6):
 
 
 def test_powers_are_the_same_everywhere():
-    """The engine has the same numbers in src/fair.rs."""
+    """The engine has the same numbers in src/fair/mod.rs."""
     powers = [(0.97, 150.0), (0.3, 0.1), (0.999, 1234.75), (0.5, 3.5), (0.2, 1e5), (0.7, 0.0)]
     assert [power(base, exponent).hex() for base, exponent in powers] == [
         "0x1.53ca22d9c463fp-7",

@@ -7,6 +7,8 @@
 //! of date shows what the pair scores at most, whatever the weights are; it is put right when it comes to the top. Thousands of
 //! rows are scored anew whenever weights change, so rows lie end to end; those near the top are in a heap as well.
 
+mod rows;
+
 use crate::check_in::CheckIn;
 use crate::error::{Error, Result};
 use crate::joint::ROUNDING;
@@ -16,9 +18,9 @@ use crate::pair::{Candidate, Pair};
 use crate::queue::{Admission, order};
 use crate::turns::Gauge;
 use crate::vocabulary::Vocabulary;
+use rows::Rows;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
-use std::ops::Range;
 use std::sync::MutexGuard;
 
 /// What a power is at least, so that every language weighs something.
@@ -69,76 +71,6 @@ pub fn power(base: f64, exponent: f64) -> f64 {
     result
 }
 
-/// Pairs, each with its counts in the languages where it occurs, as they were at some time.
-#[derive(Default)]
-struct Rows {
-    pairs: Vec<Pair>,
-    /// Where the counts of each pair end.
-    ends: Vec<usize>,
-    languages: Vec<u32>,
-    counts: Vec<u64>,
-}
-
-impl Rows {
-    fn len(&self) -> usize {
-        self.pairs.len()
-    }
-
-    fn push(&mut self, pair: Pair, counts: impl IntoIterator<Item = (u32, u64)>) {
-        for (language, count) in counts {
-            self.languages.push(language);
-            self.counts.push(count);
-        }
-        self.pairs.push(pair);
-        self.ends.push(self.counts.len());
-    }
-
-    /// With the counts of now.
-    fn push_new(&mut self, pair: Pair, occurring: &Occurring, learners: &[MutexGuard<Learner>]) {
-        let counts =
-            occurring.languages(pair).map(|language| (language as u32, learners[language].count(pair)));
-        self.push(pair, counts.filter(|&(_, count)| count > 0));
-    }
-
-    fn pop(&mut self) {
-        self.pairs.pop();
-        self.ends.pop();
-        let end = self.ends.last().copied().unwrap_or(0);
-        self.languages.truncate(end);
-        self.counts.truncate(end);
-    }
-
-    fn range(&self, row: usize) -> Range<usize> {
-        let start = if row == 0 { 0 } else { self.ends[row - 1] };
-        start..self.ends[row]
-    }
-
-    fn counts(&self, row: usize) -> impl Iterator<Item = (u32, u64)> {
-        let range = self.range(row);
-        self.languages[range.clone()].iter().copied().zip(self.counts[range].iter().copied())
-    }
-
-    fn total(&self, row: usize) -> u64 {
-        self.counts[self.range(row)].iter().sum()
-    }
-
-    fn score(&self, row: usize, weights: &[f64]) -> f64 {
-        self.counts(row).fold(0.0, |sum, (language, count)| sum + weights[language as usize] * count as f64)
-    }
-
-    /// Puts the counts right; `false` if they were.
-    fn recount(&mut self, row: usize, learners: &[MutexGuard<Learner>]) -> bool {
-        let (range, pair) = (self.range(row), self.pairs[row]);
-        let mut changed = false;
-        for (&language, count) in self.languages[range.clone()].iter().zip(&mut self.counts[range]) {
-            let now = learners[language as usize].count(pair);
-            changed |= now != *count;
-            *count = now;
-        }
-        changed
-    }
-}
-
 /// A row in the heap.
 struct Near {
     score: f64,
@@ -173,8 +105,6 @@ pub struct Now<'n> {
     pub occurring: &'n Occurring,
     pub vocabulary: &'n Vocabulary,
     pub admission: &'n Admission,
-    /// Millions of pairs may have to be listed at once.
-    pub check_in: CheckIn<'n>,
 }
 
 /// The weights, and the pairs by their scores.
@@ -226,8 +156,9 @@ impl Fair {
         self.scores.clear();
     }
 
-    /// The pair of the highest score; on a tie, the first in the order of their counts.
-    pub fn best(&mut self, now: &mut Now) -> Result<Option<Candidate>> {
+    /// The pair of the highest score; on a tie, the first in the order of their counts. Millions of pairs may have to be
+    /// listed for it.
+    pub fn best(&mut self, now: &mut Now, check_in: &mut CheckIn) -> Result<Option<Candidate>> {
         if self.scores.is_empty() {
             self.score_all();
         }
@@ -241,7 +172,7 @@ impl Fair {
                     return Ok(Some(candidate));
                 }
                 _ if self.limit == 0.0 => return Ok(top.map(|(_, candidate)| candidate)), // nothing waits
-                _ => self.list_anew(top.map(|(score, _)| score), now)?,
+                _ => self.list_anew(top.map(|(score, _)| score), now, check_in)?,
             }
         }
     }
@@ -339,8 +270,8 @@ impl Fair {
     }
 
     /// Decides anew which rows wait and which pairs have none. `best`: the highest score of those that run, if any does.
-    fn list_anew(&mut self, best: Option<f64>, now: &mut Now) -> Result<()> {
-        self.limit = RUNNING_FROM * best.map_or_else(|| self.most_elsewhere(now), Ok)?;
+    fn list_anew(&mut self, best: Option<f64>, now: &mut Now, check_in: &mut CheckIn) -> Result<()> {
+        self.limit = RUNNING_FROM * best.map_or_else(|| self.most_elsewhere(now, check_in), Ok)?;
         let least = self.sizes.iter().map(|size| SMALL_WEIGHT / size);
         self.limit_by = self.weights.iter().zip(least).map(|(&weight, least)| weight.max(least)).collect();
         for old in [std::mem::take(&mut self.running), std::mem::take(&mut self.waiting)] {
@@ -349,7 +280,7 @@ impl Fair {
                 let runs = old.score(row, &self.limit_by) >= self.limit;
                 let rows = if runs { &mut self.running } else { &mut self.waiting };
                 rows.push(old.pairs[row], old.counts(row));
-                now.check_in.now()?;
+                check_in.now()?;
             }
         }
         self.score_all();
@@ -366,20 +297,20 @@ impl Fair {
                 if !is_there {
                     self.list(pair, now);
                 }
-                now.check_in.now()?;
+                check_in.now()?;
             }
-            now.check_in.look()?;
+            check_in.look()?;
         }
         Ok(())
     }
 
     /// The score of the best pair that waits, or of one without a row in one language alone, whichever is higher.
-    fn most_elsewhere(&self, now: &mut Now) -> Result<f64> {
+    fn most_elsewhere(&self, now: &Now, check_in: &mut CheckIn) -> Result<f64> {
         let waiting = (0..self.waiting.len()).map(|row| self.waiting.score(row, &self.weights));
         let mut most = waiting.fold(0.0, f64::max);
         for (learner, weight) in now.learners.iter().zip(&self.weights) {
             most = most.max(weight * learner.most_of_the_rarer() as f64);
-            now.check_in.look()?;
+            check_in.look()?;
         }
         Ok(most)
     }
@@ -388,6 +319,12 @@ impl Fair {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::counts::WordCounts;
+    use crate::learner::Pool;
+    use crate::log::Log;
+    use crate::shard::MOST_SYMBOLS;
+    use crate::start::Start;
+    use std::sync::atomic::AtomicBool;
 
     /// `tests/training/test_fair.py` has the same numbers.
     #[test]
@@ -405,6 +342,22 @@ mod tests {
                 0x3ff0000000000000
             ]
         );
+    }
+
+    #[test]
+    fn listing_pairs_can_be_stopped() {
+        let words = WordCounts { words: [b"abcde"].iter().collect(), counts: vec![3] };
+        let (log, stop) = (Log::default(), AtomicBool::new(false));
+        let texts = [words.counted()];
+        let pool = Pool::new(&[&texts], &Start::default(), MOST_SYMBOLS, &log, false, 1, &stop).unwrap();
+        let mut now = Now {
+            learners: vec![pool.learner(0)],
+            occurring: &Occurring::default(),
+            vocabulary: &Vocabulary::new(),
+            admission: &Admission { min_frequency: 0, max_token_length: 9, whole_characters: false },
+        };
+        let mut fair = Fair::new(1.0, &[15], &[Gauge { units: 3.0, ratio: 1.0, tokens: 15 }]);
+        assert!(matches!(fair.best(&mut now, &mut CheckIn::impatient()), Err(Error::Interrupted)));
     }
 
     #[test]
