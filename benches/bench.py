@@ -30,7 +30,7 @@ from pairity.text.pretokenizers import pattern_of
 
 ROOT = Path(__file__).resolve().parents[1]
 WORKERS = Path(__file__).with_name("workers.py")
-SUITES = ("parity", "classical", "count", "encode", "growth")
+SUITES = ("parity", "classical", "count", "encode", "growth", "policies")
 TRAINERS = ("tokenizers", "ffbpe", "rustbpe", "fast-bpe-rs", "bpeasy", "sentencepiece")
 LISTS = ("tokenizers", "tokenizers (fast)", "tiktoken", "gigatoken", "fastokens")
 ARRAYS = ("tiktoken", "gigatoken", "fastokens")
@@ -274,6 +274,23 @@ def growth(bench: Bench) -> None:
         grow("merges", merges, **bench.counts() | {"merges": merges})
     for threads in sorted({1, o.threads}):
         grow("threads", threads, **bench.counts() | {"threads": threads})
+
+
+def policies(bench: Bench) -> None:
+    """What the policies beyond the paper cost: the same merge loop, beside that of parity."""
+    o = bench.options
+    files = {"train": paths(bench.texts.train), "dev": paths(bench.texts.dev)}
+    for languages in (2, 4) if o.quick else (30, 200):
+        counts = bench.prepare("cut", languages=languages, **files)
+        for merges in (o.merges, 4 * o.merges):
+            case = f"{languages} languages, {merges:,} merges, from counts"
+            job: dict[str, Any] = {"merges": merges, "method": "parity"} | counts
+            bench.measure(case, "merge", **job)
+            for share in (0.7, 0.5):
+                bench.measure(case, "merge", label=f"pairity, joint {share}", **job | {"joint": share})
+            for beta in (16, 64, 150):
+                fair = job | {"method": "fair", "beta": float(beta)}
+                bench.measure(case, "merge", label=f"pairity, fair {beta}", **fair)
 
 
 def paths(files: dict[str, Path]) -> dict[str, str]:

@@ -135,7 +135,7 @@ def pairity_merge(job: Job) -> Answer:
     from pairity.training.engine import columns
 
     train, dev = Counts.load(job["counts"]), Counts.load(job["dev_counts"])
-    parity = job["method"] == "parity"
+    parity = job["method"] != "classical"
     languages = [
         (columns(train[name]), (columns(dev[name]), float(dev[name].lines or 1), 1.0) if parity else None)
         for name in train
@@ -143,7 +143,12 @@ def pairity_merge(job: Job) -> Answer:
     loaded = peak_memory()
     with measured():
         steps, *_ = _core.train(
-            languages, merges=job["merges"], global_merges=0 if parity else None, threads=job["threads"]
+            languages,
+            merges=job["merges"],
+            global_merges=0 if parity else None,
+            joint=job.get("joint"),
+            beta=job.get("beta"),
+            threads=job["threads"],
         )
     words = sum(part.distinct for part in train.values())
     return {"learned": len(steps[0]) // 4, "words": words, "languages": len(train), "memory_before": loaded}

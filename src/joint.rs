@@ -10,6 +10,8 @@ use crate::check_in::CheckIn;
 use crate::error::Result;
 use crate::pair::{Candidate, Pair};
 use crate::queue::{Queue, order};
+use crate::together::{Now, Together};
+use crate::turns::Gauge;
 use crate::vocabulary::Vocabulary;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -22,8 +24,10 @@ pub const ROUNDING: f64 = 1.0 + 1e-9;
 /// What a token less is worth in each language: now, and when the heaps were ordered.
 #[derive(Default)]
 pub struct Prices {
-    pub now: Vec<f64>,
-    pub ordered_by: Vec<f64>,
+    now: Vec<f64>,
+    ordered_by: Vec<f64>,
+    /// Tokens of the measured text and of the train text: most merges change those of few languages.
+    tokens: Vec<(u64, u64)>,
     /// How often the heaps had to be ordered anew.
     edition: usize,
     /// No worth has grown by more than this factor since.
@@ -31,18 +35,59 @@ pub struct Prices {
 }
 
 impl Prices {
-    pub fn set(&mut self, now: Vec<f64>) {
-        let drifts = || now.iter().zip(&self.ordered_by).map(|(now, then)| now / then);
-        let (most, least) = (drifts().fold(0.0, f64::max), drifts().fold(f64::INFINITY, f64::min));
-        if most < MOST_DRIFT && least * MOST_DRIFT > 1.0 && !self.ordered_by.is_empty() {
-            self.growth = most * ROUNDING;
-        } else {
-            self.ordered_by.clone_from(&now);
+    /// What a pair saves is counted in tokens per unit: one that is a hundredth of a language's tokens in train saves about a
+    /// hundredth of what a unit of that language costs.
+    pub fn set<'g>(&mut self, languages: impl Iterator<Item = (&'g Gauge, u64)>) {
+        let mut drifted = self.now.is_empty();
+        for (language, (gauge, train_tokens)) in languages.enumerate() {
+            let tokens = (gauge.tokens, train_tokens);
+            if self.tokens.get(language) == Some(&tokens) {
+                continue;
+            }
+            let price = 1.0 / gauge.rate() / train_tokens as f64;
+            if language == self.now.len() {
+                self.now.push(price);
+                self.tokens.push(tokens);
+                continue;
+            }
+            (self.now[language], self.tokens[language]) = (price, tokens);
+            let drift = price / self.ordered_by[language];
+            self.growth = self.growth.max(drift * ROUNDING);
+            drifted |= !(drift < MOST_DRIFT && drift * MOST_DRIFT > 1.0);
+        }
+        if drifted {
+            self.ordered_by.clone_from(&self.now);
             self.edition += 1;
             self.growth = ROUNDING;
         }
-        self.now = now;
     }
+}
+
+/// The pair that is worth most to all languages, among those that occur in the served one at least `share` as often as its
+/// most frequent pair.
+pub fn worthiest(
+    served: usize,
+    share: f64,
+    prices: &Prices,
+    now: Now,
+    check_in: &mut CheckIn,
+) -> Result<Option<Candidate>> {
+    let Now { together, vocabulary, admission } = now;
+    let Some((mut leading, leads)) = together.learners[served].lend_leading(vocabulary, admission, share)
+    else {
+        return Ok(None);
+    };
+    let Together { learners, occurring, .. } = &*together;
+    let worth = |pair: Pair| {
+        occurring.languages(pair).fold([0.0, 0.0], |[then, now], language| {
+            let count = learners[language].count(pair) as f64;
+            [then + prices.ordered_by[language] * count, now + prices.now[language] * count]
+        })
+    };
+    let (floor, count) = (learners[served].queued_from(), |pair| learners[served].count(pair));
+    let found = leading.worthiest(vocabulary, prices, floor, leads, count, worth, check_in);
+    together.learners[served].give_back(leading);
+    found
 }
 
 /// A pair and its worth by the prices that the heap is ordered by, or more.
@@ -88,7 +133,7 @@ impl Leading {
     /// The pair of highest worth among those whose `count` leads; on a tie the first by the order of the queue.
     /// `worth` is by the prices that the heap is ordered by, and by those of now. Pairs below `floor` are forgotten.
     #[allow(clippy::too_many_arguments)]
-    pub fn worthiest(
+    fn worthiest(
         &mut self,
         vocabulary: &Vocabulary,
         prices: &Prices,
@@ -155,7 +200,7 @@ mod tests {
     fn ordering_pairs_can_be_stopped() {
         let (vocabulary, mut prices, mut leading) =
             (Vocabulary::new(), Prices::default(), Leading::default());
-        prices.set(vec![1.0]);
+        prices.set([(&Gauge { units: 1.0, ratio: 1.0, tokens: 1 }, 1)].into_iter());
         for right in 0..100 {
             leading.push(Candidate { count: 5, pair: Pair::new(1, right) }, &vocabulary);
         }

@@ -3,14 +3,13 @@
 //! In: counted words, and the log. Out: the best pair of a text once it is up to date with the log. Idle threads bring
 //! the others up to date in the meantime.
 
-use crate::check_in::CheckIn;
 use crate::counts::Counted;
 use crate::error::Result;
-use crate::joint::{Leading, Prices};
+use crate::joint::Leading;
 use crate::log::{Log, Reader};
 use crate::pair::{Candidate, Pair};
 use crate::queue::{Admission, Queue};
-use crate::shard::{Part, Scratch, Shards, Word};
+use crate::shard::{Merge, Part, Scratch, Shards, Word};
 use crate::start::Start;
 use crate::threads::in_parallel;
 use crate::vocabulary::Vocabulary;
@@ -69,17 +68,22 @@ impl Learner {
 
     /// Applies the next batch of merges; `false` when there was none.
     pub fn catch_up(&mut self, log: &Log, scratch: &mut Scratch) -> bool {
-        let merges = self.reader.next_batch(log);
-        for merge in merges {
-            let (born, saved, queued_from) = (&mut self.born, &mut self.saved, self.queued_from);
-            let keep = |candidate: Candidate| {
-                if candidate.count >= queued_from {
-                    born.push(candidate);
-                }
-            };
-            self.shards.apply(merge, scratch, |_, weight| *saved += weight, keep);
-        }
-        !merges.is_empty()
+        let mut reader = std::mem::take(&mut self.reader);
+        let merges = reader.next_batch(log);
+        merges.iter().for_each(|merge| self.apply(merge, scratch));
+        let any = !merges.is_empty();
+        self.reader = reader;
+        any
+    }
+
+    pub fn apply(&mut self, merge: &Merge, scratch: &mut Scratch) {
+        let (born, saved, queued_from) = (&mut self.born, &mut self.saved, self.queued_from);
+        let keep = |candidate: Candidate| {
+            if candidate.count >= queued_from {
+                born.push(candidate);
+            }
+        };
+        self.shards.apply(merge, scratch, |_, weight| *saved += weight, keep);
     }
 
     /// How often a pair occurs, whether it may be merged or not.
@@ -103,35 +107,26 @@ impl Learner {
         }
     }
 
-    /// The pair that is worth most to all languages, among those whose count here is at least `share` of the best one's.
-    /// `worth` sums over the languages, of which this is one, by the prices that pairs are ordered by and by those of now.
-    pub fn worthiest(
+    /// Its pairs by what they are worth to all languages, and which counts are at least `share` of the best one's. To be given
+    /// back.
+    pub fn lend_leading(
         &mut self,
         vocabulary: &Vocabulary,
         admission: &Admission,
         share: f64,
-        prices: &Prices,
-        worth: impl Fn(&Learner, Pair) -> [f64; 2],
-        check_in: &mut CheckIn,
-    ) -> Result<Option<Candidate>> {
-        let Some(best) = self.best(vocabulary, admission) else { return Ok(None) };
+    ) -> Option<(Leading, impl Fn(u64) -> bool + use<>)> {
+        let (most, floor) = (self.best(vocabulary, admission)?.count as f64, admission.floor());
         // Of pairs that were frequent once, too: what is left of one may be less than is admitted.
-        let leads = |count: u64| count >= admission.floor() && count as f64 >= share * best.count as f64;
-        while self.queued_from > admission.floor() && leads(self.queued_from - 1) {
+        let leads = move |count: u64| count >= floor && count as f64 >= share * most;
+        while self.queued_from > floor && leads(self.queued_from - 1) {
             self.queue_rarer(vocabulary, admission);
         }
-        let mut leading = self.leading.take().expect("it is there wherever worth decides");
-        let found = leading.worthiest(
-            vocabulary,
-            prices,
-            self.queued_from,
-            leads,
-            |pair| self.shards.count(pair),
-            |pair| worth(self, pair),
-            check_in,
-        );
+        let leading = self.leading.take().expect("it is there wherever worth decides");
+        Some((leading, leads))
+    }
+
+    pub fn give_back(&mut self, leading: Leading) {
         self.leading = Some(leading);
-        found
     }
 
     /// Pairs below this count are not told of.
@@ -218,6 +213,12 @@ impl<'p> Pool<'p> {
 
     pub fn len(&self) -> usize {
         self.learners.len()
+    }
+
+    /// For one thread that asks all of them; none is left.
+    pub fn take_learners(&mut self) -> Vec<Learner> {
+        let learners = self.learners.drain(..);
+        learners.map(|learner| learner.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
     }
 
     pub fn learner(&self, index: usize) -> MutexGuard<'_, Learner> {

@@ -24,7 +24,7 @@
 //!
 //! What several stages use: [`unicode`] (character classes), [`strings`] (byte strings end to end), `pair` (two tokens), `word` (bytes with their hash),
 //! [`vocabulary`] (tokens while they are learned), `log` (the merges so far),
-//! `occurring` (in which languages a token occurs), [`check_in`] (how long work is stopped), `threads`,
+//! `together` (all languages, asked about a pair), `heap` (the greatest first), [`check_in`] (how long work is stopped), `threads`,
 //! `memory` and [`error`]. Only `py` knows Python.
 
 mod bpe;
@@ -34,11 +34,11 @@ pub mod encode;
 pub mod error;
 mod fair;
 mod hash;
+mod heap;
 mod joint;
 mod learner;
 mod log;
 mod memory;
-mod occurring;
 mod pair;
 pub mod pieces;
 pub mod places;
@@ -51,6 +51,7 @@ pub mod split;
 pub mod start;
 pub mod strings;
 mod threads;
+mod together;
 pub mod tokens;
 pub mod train;
 pub mod turns;

@@ -2,6 +2,7 @@
 //!
 //! In: candidates as they are born. Out: the best one by today's counts.
 
+use crate::heap::Heap;
 use crate::pair::{Candidate, Pair};
 use crate::vocabulary::Vocabulary;
 use std::cmp::Ordering;
@@ -16,50 +17,19 @@ pub fn order(a: &Candidate, b: &Candidate, vocabulary: &Vocabulary) -> Ordering 
 
 /// A heap of candidates that tolerates stale counts: since a pair only loses after its birth, an entry
 /// is an upper bound, and is put right when it comes to the top.
-///
-/// The standard heap cannot be used: its order is a property of the entries alone, and ours needs the vocabulary.
 #[derive(Default)]
 pub struct Queue {
-    heap: Vec<Candidate>,
+    heap: Heap<Candidate>,
 }
 
 impl Queue {
     pub fn push(&mut self, candidate: Candidate, vocabulary: &Vocabulary) {
-        self.heap.push(candidate);
-        let mut at = self.heap.len() - 1;
-        while at > 0 {
-            let parent = (at - 1) / 2;
-            if order(&self.heap[at], &self.heap[parent], vocabulary).is_le() {
-                break;
-            }
-            self.heap.swap(at, parent);
-            at = parent;
-        }
-    }
-
-    fn sink(&mut self, mut at: usize, vocabulary: &Vocabulary) {
-        loop {
-            let mut child = 2 * at + 1;
-            if child >= self.heap.len() {
-                return;
-            }
-            if child + 1 < self.heap.len()
-                && order(&self.heap[child + 1], &self.heap[child], vocabulary).is_gt()
-            {
-                child += 1;
-            }
-            if order(&self.heap[child], &self.heap[at], vocabulary).is_le() {
-                return;
-            }
-            self.heap.swap(at, child);
-            at = child;
-        }
+        self.heap.push(candidate, |a, b| order(a, b, vocabulary));
     }
 
     /// Removes what [`Queue::best`] has just found.
     pub fn pop(&mut self, vocabulary: &Vocabulary) {
-        self.heap.swap_remove(0);
-        self.sink(0, vocabulary);
+        self.heap.pop(|a, b| order(a, b, vocabulary));
     }
 
     /// The best pair by today's counts, or `None` when none reaches `floor`. It stays in the queue.
@@ -69,7 +39,7 @@ impl Queue {
         floor: u64,
         count: impl Fn(Pair) -> u64,
     ) -> Option<Candidate> {
-        while let Some(&top) = self.heap.first() {
+        while let Some(&top) = self.heap.top() {
             let now = count(top.pair);
             if now == top.count && now >= floor {
                 return Some(top);
@@ -77,8 +47,7 @@ impl Queue {
             if now < floor {
                 self.pop(vocabulary);
             } else {
-                self.heap[0].count = now;
-                self.sink(0, vocabulary);
+                self.heap.lower_top(Candidate { count: now, ..top }, |a, b| order(a, b, vocabulary));
             }
         }
         None

@@ -11,28 +11,30 @@ mod rows;
 
 use crate::check_in::CheckIn;
 use crate::error::{Error, Result};
+use crate::heap::Heap;
 use crate::joint::ROUNDING;
 use crate::learner::Learner;
-use crate::occurring::Occurring;
 use crate::pair::{Candidate, Pair};
-use crate::queue::{Admission, order};
+use crate::queue::order;
+use crate::together::{Now, Together};
 use crate::turns::Gauge;
 use crate::vocabulary::Vocabulary;
 use rows::Rows;
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
-use std::sync::MutexGuard;
 
 /// What a power is at least, so that every language weighs something.
 const LEAST: f64 = 1e-280;
 /// Train texts are worth so many units at least and at most, so that no weight is out of range.
 const SIZES: (f64, f64) = (1e-20, 1e20);
 /// Rows below this share of the best score wait.
-const RUNNING_FROM: f64 = 0.5;
+const RUNNING_FROM: f64 = 0.7;
 /// Weights below this share of the largest are taken for it where rows are told apart: they may soon be larger.
 const SMALL_WEIGHT: f64 = 0.01;
 /// Rows from this share of the best score on are in the heap.
 const NEAR_FROM: f64 = 0.97;
+
+/// Rows that may run, however few did when they were listed.
+const FEW: usize = 10_000;
 
 /// After every merge up to 2048, every second up to 4096, every fourth up to 8192, and so on.
 pub fn is_time_to_weigh(merges: usize) -> bool {
@@ -71,40 +73,18 @@ pub fn power(base: f64, exponent: f64) -> f64 {
     result
 }
 
-/// A row in the heap.
+/// A row in the heap: what it scores and counts, or more.
+#[derive(Clone, Copy)]
 struct Near {
     score: f64,
-    pair: Pair,
+    candidate: Candidate,
     row: usize,
 }
 
-impl Ord for Near {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.score.total_cmp(&other.score).then_with(|| self.pair.cmp(&other.pair))
+impl Near {
+    fn order(&self, other: &Near, vocabulary: &Vocabulary) -> Ordering {
+        self.score.total_cmp(&other.score).then_with(|| order(&self.candidate, &other.candidate, vocabulary))
     }
-}
-
-impl PartialOrd for Near {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Near {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Near {}
-
-/// What [`Fair::best`] looks at.
-pub struct Now<'n> {
-    /// All of them, up to date.
-    pub learners: Vec<MutexGuard<'n, Learner>>,
-    pub occurring: &'n Occurring,
-    pub vocabulary: &'n Vocabulary,
-    pub admission: &'n Admission,
 }
 
 /// The weights, and the pairs by their scores.
@@ -117,12 +97,14 @@ pub struct Fair {
     /// Of `running`: what each scores, or more. Empty when the weights have changed.
     scores: Vec<f64>,
     /// The rows that score `near_limit` and more.
-    near: BinaryHeap<Near>,
+    near: Heap<Near>,
     near_limit: f64,
     waiting: Rows,
     /// What waits, and what has no row, scores at most `limit` by these weights.
     limit_by: Vec<f64>,
     limit: f64,
+    /// With more rows than this, too many run: the limit has become too low.
+    most_running: usize,
 }
 
 impl Fair {
@@ -136,12 +118,13 @@ impl Fair {
             weights: Vec::new(),
             running: Rows::default(),
             scores: Vec::new(),
-            near: BinaryHeap::new(),
+            near: Heap::default(),
             near_limit: f64::INFINITY,
             waiting: Rows::default(),
             limit_by: sizes.clone(),
             sizes,
             limit: f64::INFINITY,
+            most_running: FEW,
         };
         fair.weigh(gauges);
         fair
@@ -158,13 +141,16 @@ impl Fair {
 
     /// The pair of the highest score; on a tie, the first in the order of their counts. Millions of pairs may have to be
     /// listed for it.
-    pub fn best(&mut self, now: &mut Now, check_in: &mut CheckIn) -> Result<Option<Candidate>> {
+    pub fn best(&mut self, mut now: Now, check_in: &mut CheckIn) -> Result<Option<Candidate>> {
         if self.scores.is_empty() {
             self.score_all();
         }
-        self.take_in_born(now);
+        self.take_in_born(&mut now);
+        if self.running.len() > self.most_running {
+            self.list_anew(&mut now, check_in)?;
+        }
         loop {
-            let top = self.top(now);
+            let top = self.top(&now);
             let growth =
                 self.weights.iter().zip(&self.limit_by).map(|(now, then)| now / then).fold(0.0, f64::max);
             match top {
@@ -172,7 +158,7 @@ impl Fair {
                     return Ok(Some(candidate));
                 }
                 _ if self.limit == 0.0 => return Ok(top.map(|(_, candidate)| candidate)), // nothing waits
-                _ => self.list_anew(top.map(|(score, _)| score), now, check_in)?,
+                _ => self.list_anew(&mut now, check_in)?,
             }
         }
     }
@@ -185,37 +171,40 @@ impl Fair {
     }
 
     /// Puts the rows that come next into the heap; `false` if there are none.
-    fn bring_near(&mut self) -> bool {
+    fn bring_near(&mut self, vocabulary: &Vocabulary) -> bool {
         let below = self.near_limit;
         let best = self.scores.iter().copied().filter(|score| *score < below).fold(0.0, f64::max);
         if best == 0.0 {
             return false;
         }
         self.near_limit = best * NEAR_FROM;
-        let near = (0..).zip(&self.scores).filter(|&(_, score)| (self.near_limit..below).contains(score));
-        self.near.extend(near.map(|(row, &score)| Near { score, pair: self.running.pairs[row], row }));
+        for row in 0..self.running.len() {
+            if self.scores[row] < below {
+                self.near_or_not(row, vocabulary);
+            }
+        }
         true
     }
 
-    /// A pair that is frequent enough in several languages is taken from the first of them.
+    /// A pair is born in all languages at once, since equal stretches are cut alike in all: no row lacks a language.
     fn take_in_born(&mut self, now: &mut Now) {
-        for language in 0..now.learners.len() {
-            for Candidate { pair, .. } in now.learners[language].take_born() {
-                if now.learners[..language].iter().all(|other| other.count(pair) < other.queued_from()) {
-                    self.list(pair, now);
-                }
-            }
+        let born = now.together.learners.iter_mut().flat_map(Learner::take_born);
+        let mut born: Vec<Pair> = born.map(|candidate| candidate.pair).collect();
+        born.sort_unstable();
+        born.dedup();
+        for pair in born {
+            self.list(pair, now);
         }
     }
 
     fn list(&mut self, pair: Pair, now: &Now) {
         let row = self.running.len();
-        self.running.push_new(pair, now.occurring, &now.learners);
+        self.running.push_new(pair, now.together);
         let candidate = Candidate { count: self.running.total(row), pair };
         let is_admitted = now.admission.admits(&candidate, now.vocabulary);
         if is_admitted && self.running.score(row, &self.limit_by) >= self.limit {
             self.scores.push(self.running.score(row, &self.weights));
-            self.near_or_not(row);
+            self.near_or_not(row, now.vocabulary);
             return;
         }
         if is_admitted {
@@ -224,54 +213,42 @@ impl Fair {
         self.running.pop();
     }
 
-    fn near_or_not(&mut self, row: usize) {
+    fn near_or_not(&mut self, row: usize, vocabulary: &Vocabulary) {
         let score = self.scores[row];
         if score >= self.near_limit {
-            self.near.push(Near { score, pair: self.running.pairs[row], row });
+            let candidate = Candidate { count: self.running.total(row), pair: self.running.pairs[row] };
+            self.near.push(Near { score, candidate, row }, |a, b| a.order(b, vocabulary));
         }
     }
 
     fn top(&mut self, now: &Now) -> Option<(f64, Candidate)> {
-        let mut best: Option<(f64, Candidate)> = None;
-        let mut seen: Vec<Near> = Vec::new();
+        let order = |a: &Near, b: &Near| a.order(b, now.vocabulary);
         loop {
-            let Some(next) = self.near.pop() else {
-                if best.is_some() || !self.bring_near() {
-                    break;
+            let Some(&Near { candidate, row, score }) = self.near.top() else {
+                if !self.bring_near(now.vocabulary) {
+                    return None;
                 }
                 continue;
             };
-            if best.is_some_and(|(most, _)| next.score < most) {
-                self.near.push(next);
-                break;
+            let changed = self.running.recount(row, &now.together.learners);
+            let candidate = Candidate { count: self.running.total(row), ..candidate };
+            let is_frequent = candidate.count >= now.admission.floor();
+            if is_frequent && !changed {
+                return Some((score, candidate));
             }
-            let row = next.row;
-            let changed = self.running.recount(row, &now.learners);
-            let candidate = Candidate { count: self.running.total(row), pair: next.pair };
-            if candidate.count < now.admission.floor() {
-                self.scores[row] = 0.0;
-                continue;
+            let score = if is_frequent { self.running.score(row, &self.weights) } else { 0.0 };
+            self.scores[row] = score;
+            if score >= self.near_limit {
+                self.near.lower_top(Near { score, candidate, row }, order);
+            } else {
+                self.near.pop(order);
             }
-            if changed {
-                self.scores[row] = self.running.score(row, &self.weights);
-                self.near_or_not(row);
-                continue;
-            }
-            if seen.last() == Some(&next) {
-                continue; // it came a second time, as a rare pair
-            }
-            if best.is_none_or(|(_, other)| order(&candidate, &other, now.vocabulary).is_gt()) {
-                best = Some((next.score, candidate));
-            }
-            seen.push(next);
         }
-        self.near.extend(seen);
-        best
     }
 
-    /// Decides anew which rows wait and which pairs have none. `best`: the highest score of those that run, if any does.
-    fn list_anew(&mut self, best: Option<f64>, now: &mut Now, check_in: &mut CheckIn) -> Result<()> {
-        self.limit = RUNNING_FROM * best.map_or_else(|| self.most_elsewhere(now, check_in), Ok)?;
+    /// Decides anew which rows wait and which pairs have none.
+    fn list_anew(&mut self, now: &mut Now, check_in: &mut CheckIn) -> Result<()> {
+        self.limit = RUNNING_FROM * self.most(now, check_in)?;
         let least = self.sizes.iter().map(|size| SMALL_WEIGHT / size);
         self.limit_by = self.weights.iter().zip(least).map(|(&weight, least)| weight.max(least)).collect();
         for old in [std::mem::take(&mut self.running), std::mem::take(&mut self.waiting)] {
@@ -284,15 +261,16 @@ impl Fair {
             }
         }
         self.score_all();
-        let before: Vec<u64> = now.learners.iter().map(|learner| learner.queued_from()).collect();
+        let before: Vec<u64> = now.together.learners.iter().map(Learner::queued_from).collect();
         let each = self.limit / before.len() as f64;
         for language in 0..before.len() {
             // No pair without a row then scores more than `each` in any language.
             let from = ((each / self.limit_by[language]) as u64).saturating_add(1);
-            for Candidate { pair, .. } in now.learners[language].take_rarer(from) {
-                let is_there = now.occurring.languages(pair).any(|other| {
-                    let count = now.learners[other].count(pair);
-                    count >= before[other] || other < language && count >= now.learners[other].queued_from()
+            for Candidate { pair, .. } in now.together.learners[language].take_rarer(from) {
+                let Together { learners, occurring, .. } = &*now.together;
+                let is_there = occurring.languages(pair).any(|other| {
+                    let count = learners[other].count(pair);
+                    count >= before[other] || other < language && count >= learners[other].queued_from()
                 });
                 if !is_there {
                     self.list(pair, now);
@@ -301,16 +279,19 @@ impl Fair {
             }
             check_in.look()?;
         }
+        self.most_running = 2 * self.running.len() + FEW;
         Ok(())
     }
 
-    /// The score of the best pair that waits, or of one without a row in one language alone, whichever is higher.
-    fn most_elsewhere(&self, now: &Now, check_in: &mut CheckIn) -> Result<f64> {
+    /// What the best row scores, or a little more; if there is none, the best pair in one language alone.
+    fn most(&self, now: &Now, check_in: &mut CheckIn) -> Result<f64> {
         let waiting = (0..self.waiting.len()).map(|row| self.waiting.score(row, &self.weights));
-        let mut most = waiting.fold(0.0, f64::max);
-        for (learner, weight) in now.learners.iter().zip(&self.weights) {
-            most = most.max(weight * learner.most_of_the_rarer() as f64);
-            check_in.look()?;
+        let mut most = self.scores.iter().copied().chain(waiting).fold(0.0, f64::max);
+        if most == 0.0 {
+            for (learner, weight) in now.together.learners.iter().zip(&self.weights) {
+                most = most.max(weight * learner.most_of_the_rarer() as f64);
+                check_in.look()?;
+            }
         }
         Ok(most)
     }
@@ -322,6 +303,7 @@ mod tests {
     use crate::counts::WordCounts;
     use crate::learner::Pool;
     use crate::log::Log;
+    use crate::queue::Admission;
     use crate::shard::MOST_SYMBOLS;
     use crate::start::Start;
     use std::sync::atomic::AtomicBool;
@@ -349,15 +331,14 @@ mod tests {
         let words = WordCounts { words: [b"abcde"].iter().collect(), counts: vec![3] };
         let (log, stop) = (Log::default(), AtomicBool::new(false));
         let texts = [words.counted()];
-        let pool = Pool::new(&[&texts], &Start::default(), MOST_SYMBOLS, &log, false, 1, &stop).unwrap();
-        let mut now = Now {
-            learners: vec![pool.learner(0)],
-            occurring: &Occurring::default(),
+        let mut pool = Pool::new(&[&texts], &Start::default(), MOST_SYMBOLS, &log, false, 1, &stop).unwrap();
+        let now = Now {
+            together: &mut Together::new(pool.take_learners(), 256),
             vocabulary: &Vocabulary::new(),
             admission: &Admission { min_frequency: 0, max_token_length: 9, whole_characters: false },
         };
         let mut fair = Fair::new(1.0, &[15], &[Gauge { units: 3.0, ratio: 1.0, tokens: 15 }]);
-        assert!(matches!(fair.best(&mut now, &mut CheckIn::impatient()), Err(Error::Interrupted)));
+        assert!(matches!(fair.best(now, &mut CheckIn::impatient()), Err(Error::Interrupted)));
     }
 
     #[test]

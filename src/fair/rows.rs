@@ -4,10 +4,9 @@
 //! and what they score by some weights.
 
 use crate::learner::Learner;
-use crate::occurring::Occurring;
 use crate::pair::Pair;
+use crate::together::Together;
 use std::ops::Range;
-use std::sync::MutexGuard;
 
 /// Pairs, each with its counts in the languages where it occurs, as they were at some time.
 #[derive(Default)]
@@ -34,10 +33,9 @@ impl Rows {
     }
 
     /// With the counts of now.
-    pub fn push_new(&mut self, pair: Pair, occurring: &Occurring, learners: &[MutexGuard<Learner>]) {
-        let counts =
-            occurring.languages(pair).map(|language| (language as u32, learners[language].count(pair)));
-        self.push(pair, counts.filter(|&(_, count)| count > 0));
+    pub fn push_new(&mut self, pair: Pair, together: &Together) {
+        let count = |language: usize| (language as u32, together.learners[language].count(pair));
+        self.push(pair, together.occurring.languages(pair).map(count).filter(|&(_, count)| count > 0));
     }
 
     pub fn pop(&mut self) {
@@ -67,7 +65,7 @@ impl Rows {
     }
 
     /// Puts the counts right; `false` if they were.
-    pub fn recount(&mut self, row: usize, learners: &[MutexGuard<Learner>]) -> bool {
+    pub fn recount(&mut self, row: usize, learners: &[Learner]) -> bool {
         let (range, pair) = (self.range(row), self.pairs[row]);
         let mut changed = false;
         for (&language, count) in self.languages[range.clone()].iter().zip(&mut self.counts[range]) {

@@ -15,22 +15,20 @@ mod tests;
 use crate::check_in::CheckIn;
 use crate::counts::Counted;
 use crate::error::{Error, Result};
-use crate::fair::{self, Fair, Now, is_time_to_weigh};
-use crate::joint::Prices;
-use crate::learner::{Learner, Pool};
+use crate::fair::{self, Fair, is_time_to_weigh};
+use crate::joint::{self, Prices};
+use crate::learner::Pool;
 use crate::log::Log;
-use crate::occurring::Occurring;
-use crate::pair::{Candidate, Pair};
+use crate::pair::Candidate;
 use crate::queue::Admission;
 use crate::scale::{Measure, Scale};
 use crate::shard::{Merge, Scratch};
 use crate::start::Start;
 use crate::threads::help;
+use crate::together::{Now, Together};
 use crate::turns::{Turns, Window};
 use crate::vocabulary::Vocabulary;
 use caller::{Caller, StopOnDrop};
-use std::cmp::Ordering::{Equal, Greater, Less};
-use std::sync::MutexGuard;
 use std::sync::atomic::AtomicBool;
 
 pub use crate::shard::{LONGEST_WORD, MOST_SYMBOLS};
@@ -168,7 +166,6 @@ struct Run<'r, 't> {
     train_tokens: Vec<u64>,
     prices: Prices,
     fair: Option<Fair>,
-    occurring: Occurring,
     scratch: Scratch,
     result: Trained,
 }
@@ -205,7 +202,6 @@ impl<'r, 't> Run<'r, 't> {
             train_tokens,
             prices: Prices::default(),
             fair,
-            occurring: Occurring::default(),
             scratch: Scratch::new(capacity),
             result: Trained::default(),
         })
@@ -227,7 +223,9 @@ impl<'r, 't> Run<'r, 't> {
         let &Settings { most_symbols, threads, .. } = self.settings;
         let joint = serve == Serve::Worst && self.settings.joint.is_some();
         let pool = |stop: &AtomicBool| Pool::new(texts, start, most_symbols, log, joint, threads, stop);
-        let pool = self.caller.wait_for(&self.result, pool)?;
+        let mut pool = self.caller.wait_for(&self.result, pool)?;
+        let mut together = (joint || serve == Serve::Fairly)
+            .then(|| Together::new(pool.take_learners(), start.vocabulary().size()));
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let _stop_helpers = StopOnDrop(&stop);
@@ -247,8 +245,10 @@ impl<'r, 't> Run<'r, 't> {
                         }
                     }
                 };
-                let fairly = serve == Serve::Fairly;
-                let best = if fairly { self.best_by_weight(&pool)? } else { self.best(&pool, served)? };
+                let best = match &mut together {
+                    Some(together) => self.best_for_all(together, served)?,
+                    None => self.best(&pool, served.unwrap_or(0))?,
+                };
                 match (best, served) {
                     (Some(Candidate { count, pair }), _) => {
                         self.append(Step { left: pair.left(), right: pair.right(), served, count })?;
@@ -262,64 +262,33 @@ impl<'r, 't> Run<'r, 't> {
         })
     }
 
-    fn best(&mut self, pool: &Pool, served: Option<usize>) -> Result<Option<Candidate>> {
-        if let (Some(language), Some(share)) = (served, self.settings.joint) {
-            return self.best_for_all(pool, language, share);
-        }
-        let mut learner = self.up_to_date(pool, served.unwrap_or(0))?;
-        Ok(learner.best(&self.vocabulary, &self.settings.admission))
-    }
-
-    fn up_to_date<'p>(&mut self, pool: &'p Pool, index: usize) -> Result<MutexGuard<'p, Learner>> {
+    fn best(&mut self, pool: &Pool, index: usize) -> Result<Option<Candidate>> {
         let mut learner = pool.learner(index);
         while learner.catch_up(self.log, &mut self.scratch) {
             self.check_in()?;
         }
-        Ok(learner)
+        Ok(learner.best(&self.vocabulary, &self.settings.admission))
     }
 
-    fn all_up_to_date<'p>(&mut self, pool: &'p Pool) -> Result<Vec<MutexGuard<'p, Learner>>> {
-        let learners: Vec<_> =
-            (0..pool.len()).map(|language| self.up_to_date(pool, language)).collect::<Result<_>>()?;
-        self.occurring.catch_up(self.vocabulary.size(), self.log, &learners);
-        Ok(learners)
-    }
-
-    fn best_by_weight(&mut self, pool: &Pool) -> Result<Option<Candidate>> {
-        let learners = self.all_up_to_date(pool)?;
-        let Self { fair: Some(fair), caller, result, occurring, vocabulary, settings, .. } = self else {
-            return Ok(None);
-        };
+    /// The same where a pair counts by what it saves in every language.
+    fn best_for_all(&mut self, together: &mut Together, served: Option<usize>) -> Result<Option<Candidate>> {
+        while together.catch_up(self.log, &mut self.scratch) {
+            self.check_in()?;
+        }
+        let Self { fair, caller, result, vocabulary, settings, prices, scale, train_tokens, .. } = self;
+        let now = Now { together, vocabulary, admission: &settings.admission };
         let mut go_on = || (caller.tick)(result);
-        let mut now = Now { learners, occurring, vocabulary, admission: &settings.admission };
-        fair.best(&mut now, &mut CheckIn::new(&mut go_on))
-    }
-
-    /// What a pair saves is counted in tokens per unit: one that is a hundredth of a language's tokens in train saves about a
-    /// hundredth of what a unit of that language costs.
-    fn best_for_all(&mut self, pool: &Pool, served: usize, share: f64) -> Result<Option<Candidate>> {
-        let mut learners = self.all_up_to_date(pool)?;
-        let price = |(language, learner): (usize, &MutexGuard<Learner>)| {
-            let tokens = self.train_tokens[language] - learner.saved;
-            1.0 / self.scale.gauges[language].rate() / tokens as f64
-        };
-        self.prices.set(learners.iter().enumerate().map(price).collect());
-        let (before, others) = learners.split_at_mut(served);
-        let (learner, after) = others.split_first_mut().expect("the served language is one of them");
-        let prices = &self.prices;
-        let worth = |learner: &Learner, pair: Pair| {
-            self.occurring.languages(pair).fold([0.0, 0.0], |[then, now], language| {
-                let count = match language.cmp(&served) {
-                    Less => before[language].count(pair),
-                    Equal => learner.count(pair),
-                    Greater => after[language - served - 1].count(pair),
-                } as f64;
-                [then + prices.ordered_by[language] * count, now + prices.now[language] * count]
-            })
-        };
-        let mut go_on = || (self.caller.tick)(&self.result);
         let check_in = &mut CheckIn::new(&mut go_on);
-        learner.worthiest(&self.vocabulary, &self.settings.admission, share, prices, worth, check_in)
+        match (fair, served, settings.joint) {
+            (Some(fair), ..) => fair.best(now, check_in),
+            (None, Some(served), Some(share)) => {
+                let tokens = train_tokens.iter().zip(&now.together.learners);
+                let tokens = tokens.map(|(at_first, learner)| at_first - learner.saved);
+                prices.set(scale.gauges.iter().zip(tokens));
+                joint::worthiest(served, share, prices, now, check_in)
+            }
+            _ => unreachable!("languages are asked together for these policies alone"),
+        }
     }
 
     fn retire(&mut self, language: usize, step: usize) {
