@@ -137,8 +137,8 @@ IDEAS = (
         ("classical", "parity"),
         (
             (
-                "let queued_from = (most / 8).max(admission.floor());",
-                "let queued_from = most.min(admission.floor());",
+                "let queued_from = (self.most_of_the_rarer() / 8).max(admission.floor());",
+                "let queued_from = self.most_of_the_rarer().min(admission.floor());",
             ),
         ),
     ),

@@ -176,7 +176,8 @@ impl Learner {
 
     /// Takes in the next rarer pairs, down to an eighth of the most frequent of them.
     fn queue_rarer(&mut self, vocabulary: &Vocabulary, admission: &Admission) {
-        let rarer = self.take_rarer((self.most_of_the_rarer() / 8).max(admission.floor()));
+        let queued_from = (self.most_of_the_rarer() / 8).max(admission.floor());
+        let rarer = self.take_rarer(queued_from);
         self.born.extend(rarer);
         self.queue_born(vocabulary, admission);
     }

@@ -1,4 +1,4 @@
-"""Where the system gives fewer threads than asked for, the result is the same, and nobody waits for the missing ones."""
+"""Where the system gives fewer threads than asked for, results are the same, and nobody waits for the missing ones."""
 
 import os
 import subprocess
@@ -33,7 +33,5 @@ assert run(8) == expected
 def test_work_is_done_on_the_threads_that_there_are():
     environment = os.environ | {"RUST_MIN_STACK": str(GIB)}
     command = [sys.executable, "-c", SCRIPT]
-    ended = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=100, check=False
-    )
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
     assert ended.returncode == 0, ended.stderr
