@@ -18,7 +18,7 @@ from pairity.counts.counts import Counts
 from pairity.counts.values import LanguageCounts
 from pairity.errors import PairityError, listed, quoted
 from pairity.formats.oniguruma import for_oniguruma
-from pairity.languages import hint_of_other_names
+from pairity.languages import no_such_language
 from pairity.text.inputs import CountsInput, Resolved
 from pairity.text.parallel import check_parallel
 from pairity.text.pretokenizers import WITH_WORDS, Pretokenization
@@ -181,9 +181,8 @@ def without(languages: Sequence[str], skip: Iterable[str]) -> list[str]:
     left_out = list(skip)
     if unknown := [language for language in left_out if language not in languages]:
         verb = "is" if len(unknown) == 1 else "are"
-        hint = hint_of_other_names(unknown, languages)
         raise PairityError(
-            f"{quoted(unknown)} {verb} to be skipped, but train has no such language{hint}: {listed(languages)}."
+            f"{quoted(unknown)} {verb} to be skipped, but train has {no_such_language(unknown, languages)}"
         )
     kept = [language for language in languages if language not in left_out]
     if not kept:
