@@ -201,6 +201,10 @@ def test_a_second_writer_is_refused_with_the_name_of_the_first(writing, tmp_path
         (["export", "nowhere", "--to", "tiktoken", "-o", "x.json"], "the ranks need another name"),
         (["export", "nowhere", "--to", "gguf", "-o", "file/x.gguf"], "file is a file"),
         (["eval", "nowhere", "--data", "nowhere", "-o", "file"], "is a file, but scores needs a folder"),
+        (
+            ["pack", "nowhere", "--tokenizer", "a=nowhere", "-o", "file"],
+            "is a file, but a pack needs a folder",
+        ),
         (["report", "nowhere", "-o", "folder"], "is a folder, but a file is to be written there"),
         (["report", "nowhere", "-o", "r.html", "--figures", "file"], "is a file, but figures needs a folder"),
         (

@@ -230,8 +230,8 @@ def said_of(made: Sequence[Made], scores: Scores, chosen: str | None) -> tuple[s
     if leaked:
         told.insert(
             0,
-            f"{listed(scores.leaks, 4)} {'is' if len(leaked) == 1 else 'are'} {LEAK}: these numbers say nothing "
-            "about new text. Give other text to judge on.",
+            f"judged on the text that steered them: {listed(scores.leaks, 4)}. These numbers say nothing about new "
+            "text: give other text to judge on.",
         )
     return (*warnings_of(own, []), *told)
 

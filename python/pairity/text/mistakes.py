@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from pairity.errors import PairityError, did_you_mean
-from pairity.languages import hint_of_other_names
+from pairity.languages import hint_of_other_names, meant
 from pairity.text.addresses import Place
 from pairity.text.inputs import CountsInput, TextFile, TextInput
 from pairity.text.kinds import stem_of
@@ -109,8 +109,7 @@ def keep_only(
 def refuse_unknown(unknown: Sequence[TextInput], languages: list[str]) -> NoReturn:
     names = [part.language for part in unknown]
     given = ", ".join(f"{part.language!r} ({part.origin})" for part in unknown)
-    near = [match for name in names for match in difflib.get_close_matches(name, languages, n=3)]
-    hint = did_you_mean(dict.fromkeys(near))
+    hint = did_you_mean(dict.fromkeys(near for name in names for near in meant(name, languages)))
     them = "it" if len(names) == 1 else "them"
     raise PairityError(
         f"dev names {given}, which train lacks{hint_of_other_names(names, languages)}.{hint} "
