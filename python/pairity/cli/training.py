@@ -116,7 +116,7 @@ CHECKPOINT = "checkpoint.parquet"
 @several(
     "--ratio",
     metavar="LANG=R...",
-    help="Serve LANG, which has no dev text, by its train text: R bytes of it count as one dev line. R is a number, a "
+    help="Serve LANG, which lacks dev text, by its train text: R bytes of it count as one dev line. R is a number, a "
     "language (the length of its dev lines is taken), or auto: an estimate by its first lines of dev text, if it has "
     "some, or else by its script and its bytes per character.",
 )
@@ -245,8 +245,8 @@ def train_command(
     """
     refuse_idle(method, window, alpha)
     dev = parse_dev(dev_sources, dev_sets, dev_weights)
-    targets = read_ratios(ratios) | parse_ratios(ratio)
-    compared: dict[str, Any] = {"ratios": targets or None, "unit": unit, "on": on}
+    all_ratios = read_ratios(ratios) | parse_ratios(ratio)
+    compared: dict[str, Any] = {"ratios": all_ratios or None, "unit": unit, "on": on}
     policy: Policy = Classical()
     if method == "parity":
         first = parse_global_merges(global_merges)

@@ -48,8 +48,8 @@ REFERENCE: Final = "eng_Latn"
 LARGEST: Final = 4
 """How many times the vocabulary size is looked at where the targets are out of reach."""
 HALVES: Final = (
-    "no --judge: the odd lines of dev steered all that was tried, and its even lines judged it; tokenizer/ is trained "
-    "with all of dev"
+    "no --judge: the odd lines of dev steered all that was tried, and its even lines judged it; what is chosen is "
+    "trained with all of dev"
 )
 
 

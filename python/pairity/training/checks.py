@@ -127,9 +127,8 @@ def check_not_learned(names: Iterable[str], train: Counts, min_frequency: int) -
 
     Only what lies within a pre-token, often enough, can become a token.
     """
-    begun: dict[
-        bytes, dict[str, LanguageCounts]
-    ] = {}  # hundreds of names begin alike, and few pre-tokens hold that
+    # Hundreds of names begin alike, and few pre-tokens hold that.
+    begun: dict[bytes, dict[str, LanguageCounts]] = {}
     for name in {RESERVED if name.startswith(RESERVED) else name: None for name in names}:
         try:
             spelled = to_bytes(name)
