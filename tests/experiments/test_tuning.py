@@ -177,6 +177,10 @@ def test_out_of_reach_is_said_with_what_is_closest_and_what_would_be_needed(
         ({"vocab_size": 100}, "vocab_size"),
         ({"vocab_size": [300, 400]}, r"vocab_size is \[300, 400\]: give a whole number"),
         ({"compare": ["a=train", "a=dev"]}, "^tune: two rows are called 'a': write NAME=TOKENIZER"),
+        (
+            {"judge": None, "dev": "gaps"},
+            "^tune: the even lines of dev, which are to judge, have no text in tam_Taml",
+        ),
         ({"judge": "odd"}, "^tune, the text to judge on: the text is not parallel"),
         ({"judge": None, "dev": "odd"}, "^tune, dev: the text is not parallel"),
         ({"largest": 300}, "largest is 300: give a vocabulary size, 330 or more"),
@@ -193,6 +197,9 @@ def test_mistakes_are_errors_before_any_work(
     (project / "odd").mkdir()
     for code, lines in (("eng_Latn", 2), ("jpn_Jpan", 3), ("tam_Taml", 3)):
         (project / "odd" / f"{code}.txt").write_text("a\n" * lines)
+    (project / "gaps").mkdir()
+    for code, text in (("eng_Latn", "a\na\na\n"), ("jpn_Jpan", "a\na\na\n"), ("tam_Taml", "a\n\na\n")):
+        (project / "gaps" / f"{code}.txt").write_text(text)
     with pytest.raises(PairityError, match=match):
         tuned_in(project, "out", **more)
     assert not (project / "out").exists()

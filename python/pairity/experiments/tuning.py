@@ -172,13 +172,13 @@ def check_folder(folder: Folder) -> None:
 def halves(data: Data) -> Data:
     """The odd lines of dev to steer, and the even ones to judge; it is parallel, as all text to judge on is."""
     dev = data.dev or {}
-    if min(map(len, dev.values())) < 2:
-        raise PairityError("tune: dev has one line, which cannot both steer and judge: give --judge.")
-    return replace(
-        data,
-        dev={code: texts[::2] for code, texts in dev.items()},
-        judged={"dev": {code: texts[1::2] for code, texts in dev.items()}},
-    )
+    odd, even = ({code: texts[first::2] for code, texts in dev.items()} for first in (0, 1))
+    for which, half, what in (("odd", odd, "steer"), ("even", even, "judge")):
+        if empty := [code for code, texts in half.items() if not "".join(texts).strip()]:
+            raise PairityError(
+                f"tune: the {which} lines of dev, which are to {what}, have no text in {listed(empty)}: give --judge."
+            )
+    return replace(data, dev=odd, judged={"dev": even})
 
 
 def check_prices(bench: Bench, targets: Sequence[Target], price: str | None) -> tuple[str, ...]:
