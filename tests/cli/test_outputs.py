@@ -32,6 +32,15 @@ def scores(trained, tmp_path_factory):
     return folder
 
 
+@pytest.mark.parametrize(
+    "given", [["--train", "."], ["--train", "x=."], ["--train", "x", "--dev-set", "a=."]]
+)
+def test_no_tokenizer_goes_where_the_text_is(tmp_path, monkeypatch, given):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(PairityError, match="is where the text is: choose another folder"):
+        main(["train", *given, "--num-merges", "5", "-o", str(tmp_path)], standalone_mode=False)
+
+
 def test_a_mount_point(trained, tmp_path):
     with small_disk(tmp_path / "out", "8m") as out:
         for force in ([], ["--force"]):

@@ -10,7 +10,7 @@ import click
 from pairity.bpe.roles import GivenRoles
 from pairity.cli.drawing import drawing
 from pairity.cli.options import command, config, cutting, force, memory, min_count, output, roles, several
-from pairity.cli.outputs import note_resuming, output_folder, resumable
+from pairity.cli.outputs import note_resuming, output_folder, refuse_source, resumable
 from pairity.cli.policies import parse_dev, parse_global_merges, parse_ratios, read_ratios, refuse_idle
 from pairity.cli.printing import print_notes, print_training, print_written
 from pairity.counts.checkpoint import exists, remove
@@ -244,6 +244,7 @@ def train_command(
     What a SOURCE may be: pairity --help. What a TOKENIZER may be: pairity eval --help.
     """
     refuse_idle(method, window, alpha)
+    refuse_source(output, [*train_sources, *dev_sources, *dev_sets])
     dev = parse_dev(dev_sources, dev_sets, dev_weights)
     all_ratios = read_ratios(ratios) | parse_ratios(ratio)
     compared: dict[str, Any] = {"ratios": all_ratios or None, "unit": unit, "on": on}
