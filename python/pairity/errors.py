@@ -20,6 +20,12 @@ def raise_unless_its_own(error: BaseException) -> None:
         raise error
 
 
+def did_you_mean(near: Iterable[str]) -> str:
+    """ " Did you mean tam_Taml or tel_Telu?", to go after a sentence; nothing if nothing is near."""
+    names = " or ".join(near)
+    return names and f" Did you mean {names}?"
+
+
 def quoted(names: Iterable[str]) -> str:
     """'eng_Latn', 'deu_Latn': all of them, for a mistake that is to be mended in one go."""
     return ", ".join(map(repr, names))

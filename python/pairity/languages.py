@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import csv
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 
-from pairity.errors import PairityError, listed
+from pairity.errors import PairityError, did_you_mean, listed
 
 UNKNOWN = "unknown"
 
@@ -138,6 +138,17 @@ def hint_of_other_names(codes: Iterable[str], available: Iterable[str]) -> str:
         f"{other} is the same language as {code}" for code in codes for other in other_names(code, there)
     ]
     return f" (but {'; '.join(hints)})" if hints else ""
+
+
+def no_such_language(codes: Sequence[str], available: Collection[str]) -> str:
+    """The end of a sentence about names that were not found.
+
+    >>> no_such_language(["tam"], ["eng_Latn", "tam_Taml"])
+    'no such language: eng_Latn, tam_Taml. Did you mean tam_Taml?'
+    """
+    hint = hint_of_other_names(codes, available)
+    near = () if hint else dict.fromkeys(other for code in codes for other in meant(code, available))
+    return f"no such language{hint}: {listed(available)}.{did_you_mean(near)}"
 
 
 def by_name(name: str) -> str | None:
@@ -269,9 +280,8 @@ def chosen(names: Iterable[str], available: Sequence[str]) -> tuple[list[str], l
             kept.add(name)
         else:
             near = [*meant(name, available), *difflib.get_close_matches(name, SETS)]
-            hint = f" Did you mean {' or '.join(near)}?" if near else ""
             raise PairityError(
-                f"the text has no language {name!r}.{hint} It has {listed(available)}; sets of languages are "
-                f"{', '.join(SETS)}."
+                f"the text has no language {name!r}.{did_you_mean(near)} It has {listed(available)}; "
+                f"sets of languages are {', '.join(SETS)}."
             )
     return [code for code in available if code in kept], notes

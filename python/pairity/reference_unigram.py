@@ -47,9 +47,8 @@ def prune(
     """The pieces that stay: as if none were there but the bytes, each goes to the language that is worst off then."""
     pieces = list(scores)
     apart = {piece: likeliest(piece, scores, longest=len(piece) - 1) for piece in pieces[256:]}
-    needs: dict[
-        str, list[bytes]
-    ] = {}  # by what the text of the language would lose in likelihood, most first
+    # By what the text of the language would lose in likelihood, most first.
+    needs: dict[str, list[bytes]] = {}
     tokens: dict[str, int] = {}  # of dev text
     saved: dict[str, dict[bytes, int]] = {}
     for language in train:

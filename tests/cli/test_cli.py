@@ -245,7 +245,7 @@ def test_a_language_without_dev_text(tmp_path):
         done = pairity(*words, *ratio, "-o", tmp_path / name)
         assert done.returncode == 0, done.stderr
         shown = " ".join(done.stdout.split())
-        assert "without dev text, measured by train text:" in shown
+        assert "with a ratio, measured by train text:" in shown
         estimated = re.search(
             r"a line-equivalent is [\d.]+ train bytes \(estimated by its train text\)", shown
         )

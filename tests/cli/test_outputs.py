@@ -32,6 +32,15 @@ def scores(trained, tmp_path_factory):
     return folder
 
 
+@pytest.mark.parametrize(
+    "given", [["--train", "."], ["--train", "x=."], ["--train", "x", "--dev-set", "a=."]]
+)
+def test_no_tokenizer_goes_where_the_text_is(tmp_path, monkeypatch, given):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(PairityError, match="is where the text is: choose another folder"):
+        main(["train", *given, "--num-merges", "5", "-o", str(tmp_path)], standalone_mode=False)
+
+
 def test_a_mount_point(trained, tmp_path):
     with small_disk(tmp_path / "out", "8m") as out:
         for force in ([], ["--force"]):
@@ -201,6 +210,10 @@ def test_a_second_writer_is_refused_with_the_name_of_the_first(writing, tmp_path
         (["export", "nowhere", "--to", "tiktoken", "-o", "x.json"], "the ranks need another name"),
         (["export", "nowhere", "--to", "gguf", "-o", "file/x.gguf"], "file is a file"),
         (["eval", "nowhere", "--data", "nowhere", "-o", "file"], "is a file, but scores needs a folder"),
+        (
+            ["pack", "nowhere", "--tokenizer", "a=nowhere", "-o", "file"],
+            "is a file, but a pack needs a folder",
+        ),
         (["report", "nowhere", "-o", "folder"], "is a folder, but a file is to be written there"),
         (["report", "nowhere", "-o", "r.html", "--figures", "file"], "is a file, but figures needs a folder"),
         (

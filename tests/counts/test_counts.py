@@ -146,7 +146,7 @@ def test_files_are_summed_and_other_pretokenizations_refused(tmp_path: Path) -> 
     assert together == Counts.load([tmp_path / "2.parquet", tmp_path / "1.parquet"]) == merge([one, two])
     assert together == count([tmp_path / "1.parquet", tmp_path / "2.parquet"])
     for options, said in (
-        ({"pretokenizer": "gpt2"}, "pattern"),
+        ({"pretokenizer": "gpt2"}, "pre-tokenizer gpt2"),
         ({"normalize": "nfc"}, "normalize nfc"),
     ):
         count({"eng_Latn": ["x"]}, **options).save(tmp_path / "3.parquet")

@@ -112,7 +112,11 @@ def test_several_sets_of_languages_are_told_apart(project: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "match"),
     [
-        (["--window", "wide"], "error: --window has 'wide': give numbers, such as --window 100,200."),
+        (
+            ["--window", "wide"],
+            "error: --window has 'wide': give a whole number, such as 100; several with commas",
+        ),
+        (["--joint", "half"], "error: --joint has 'half': give a share, such as 0.5; several with commas"),
         (["--method", "parrity"], "error: sweep: method is 'parrity': Did you mean 'parity'?"),
         (["--alpha", "3"], "error: sweep: 'alpha' does nothing here, since there is no window"),
     ],
@@ -130,6 +134,8 @@ def test_a_sweep_without_dev_says_which_option_is_missing(project: Path) -> None
     failed = pairity("sweep", *given, "-o", project / "out")
     assert failed.returncode == 1
     assert "give it with --dev, or --method classical" in failed.stderr
+    steered = pairity("sweep", *given, "--method", "parity-unigram", "-o", project / "out")
+    assert "method parity-unigram measures languages by parallel text: give it with --dev" in steered.stderr
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -280,7 +280,7 @@ def test_unigram_with_parity_is_steered_by_dev_text(project: Path, monkeypatch: 
     assert row.dev is not None
     assert row.recipe["dev"] is not None
     assert row.recipe["training"]["share"] == 0.75
-    with pytest.raises(PairityError, match="dev"):
+    with pytest.raises(PairityError, match="parity-unigram measures languages by parallel text: give dev"):
         plan(experiment(**given, runs=[{"method": "parity-unigram"}]))
 
 
@@ -295,6 +295,7 @@ def test_what_needs_no_text_is_checked_before_it_is_read(
         "sample is 2": {"runs": [{"sample": 2}]},
         "there is no set of languages": {"runs": [{"languages": "few"}]},
         "temperature is 0.5": {"runs": [{"temperature": 0.5}]},
+        "vocab_size is 256, but the bytes": {"runs": [{"method": "parity-unigram", "vocab_size": 256}]},
         "unknown pre-tokenizer": {"runs": [{"pretokenizer": "gpt5", "method": "unigram"}]},
     }.items():
         with pytest.raises(PairityError, match=match):

@@ -42,7 +42,9 @@ def change(project: Path, old: str, new: str) -> None:
     file.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
-def test_unigram_with_parity_is_learned_from_train_and_dev(project: Path) -> None:
+def test_unigram_with_parity_is_learned_from_train_and_dev(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = project / "grid.toml"
     text = file.read_text(encoding="utf-8")
     file.write_text(text[: text.index("[[run]]")] + '[[run]]\nmethod = "parity-unigram"\n', encoding="utf-8")
@@ -56,6 +58,8 @@ def test_unigram_with_parity_is_learned_from_train_and_dev(project: Path) -> Non
         assert settings == {
             "method": "parity-unigram", "vocab_size": made.row.vocab_size, "settings": dict(SETTINGS)
         }  # fmt: skip
+    monkeypatch.setattr("pairity.experiments.running.write_page", lambda *_: None)
+    assert {row.dev_lines for row in run(file, project / "judged", progress=False).rows} == {10}
 
 
 def test_every_tokenizer_is_the_one_that_training_alone_gives(project: Path, trained: list[str]) -> None:

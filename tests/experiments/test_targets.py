@@ -1,5 +1,6 @@
 """Targets and the search for what meets them, on numbers that can be checked by hand."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -20,6 +21,7 @@ from pairity.experiments.knobs import (
 )
 from pairity.experiments.sizing import Needed, needed_size
 from pairity.experiments.targets import Measured, Target, check_floors, check_languages, read_targets
+from pairity.experiments.verdict import about_sizes
 from pairity.reporting.pareto import on_front
 
 # Targets
@@ -71,7 +73,8 @@ def test_a_language_may_have_a_limit_of_either_kind() -> None:
 
 def test_unknown_languages_are_named_with_what_was_meant() -> None:
     with pytest.raises(
-        PairityError, match=r"names 'english'.* Did you mean eng_Latn\? It has eng_Latn, tam_Taml; or 'gi"
+        PairityError,
+        match=r"names 'english'.* Did you mean eng_Latn\? They share eng_Latn, tam_Taml; or write 'gi",
     ):
         check_languages(read_targets(["english<=45"]), ["eng_Latn", "tam_Taml"])
     with pytest.raises(PairityError, match=r"Did you mean 'worst'\?"):
@@ -242,6 +245,24 @@ def test_the_size_that_is_needed_is_between_two_that_were_looked_at() -> None:
     assert needed_size(ends, FAIREST, targets, 16000, 32000) == Needed(
         FAIREST.name, None, 12000, all_learned=True
     )
+
+
+@pytest.mark.parametrize(
+    ("needed", "said"),
+    [
+        (
+            Needed("fair 16", None, 32000),
+            r"up to 32,000 tokens; largest \(--largest\) looks further\.$",
+        ),
+        (
+            Needed("fair 16", None, 9000, all_learned=True),
+            r"up to 9,000 tokens, which are all that the text gives\.$",
+        ),
+        (Needed("fair 16", 13400, 13000), r"^About 13,400 tokens would do: .* not yet at 13,000\.$"),
+    ],
+)
+def test_what_is_said_of_larger_vocabularies(needed: Needed, said: str) -> None:
+    assert re.search(said, about_sizes(needed))
 
 
 def test_the_front_is_what_nothing_beats() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from pairity.cli.tuning import tune_command
 from pairity.errors import PairityError
-from pairity.experiments import Tuned, tune
+from pairity.experiments import Tuned, run, tune
 from pairity.experiments.folder import Folder
 from pairity.experiments.knobs import CLASSICAL, FAIREST, KNOBS, fair, hybrid
 from pairity.experiments.targets import Measured
@@ -26,7 +26,8 @@ SIZE = 330
 def tuned_in(project: Path, out: str, *targets: str, **more: Any) -> Tuned:
     given: dict[str, Any] = {"vocab_size": SIZE, "judge": str(project / "test"), "targets": targets}
     given |= {"resamples": 0, "progress": False, **more}
-    return tune(str(project / "train"), str(project / "dev"), project / out, **given)
+    dev = given.pop("dev", str(project / "dev"))
+    return tune(str(project / "train"), dev, project / out, **given)
 
 
 SHORT = (CLASSICAL, hybrid(0.5), fair(0), fair(16), FAIREST)
@@ -169,11 +170,19 @@ def test_out_of_reach_is_said_with_what_is_closest_and_what_would_be_needed(
     ("more", "match"),
     [
         ({"targets": ["jpn<=45"]}, "the target 'jpn<=45' names 'jpn', .* Did you mean jpn_Jpan"),
-        ({"targets": ["deu_Latn<=45"]}, "names 'deu_Latn', which the text to judge on does not have"),
+        ({"targets": ["deu_Latn<=45"]}, "names 'deu_Latn', which train, dev and the text to judge on do not"),
         ({"targets": ["worst<=3"]}, "out of reach for every vocabulary"),
         ({"targets": ["gini<=0.1", "gini<=0.2"]}, "limit the same"),
         ({"price": "fra_Latn"}, "price names 'fra_Latn'"),
         ({"vocab_size": 100}, "vocab_size"),
+        ({"vocab_size": [300, 400]}, r"vocab_size is \[300, 400\]: give a whole number"),
+        ({"compare": ["a=train", "a=dev"]}, "^tune: two rows are called 'a': write NAME=TOKENIZER"),
+        (
+            {"judge": None, "dev": "gaps"},
+            "^tune: the even lines of dev, which are to judge, have no text in tam_Taml",
+        ),
+        ({"judge": "odd"}, "^tune, the text to judge on: the text is not parallel"),
+        ({"judge": None, "dev": "odd"}, "^tune, dev: the text is not parallel"),
         ({"largest": 300}, "largest is 300: give a vocabulary size, 330 or more"),
         ({"steps": -1}, "steps is -1"),
         ({"compare": ["nowhere/"]}, "nowhere"),
@@ -185,6 +194,12 @@ def test_mistakes_are_errors_before_any_work(
     project: Path, monkeypatch: pytest.MonkeyPatch, more: dict[str, Any], match: str
 ) -> None:
     monkeypatch.chdir(project)
+    (project / "odd").mkdir()
+    for code, lines in (("eng_Latn", 2), ("jpn_Jpan", 3), ("tam_Taml", 3)):
+        (project / "odd" / f"{code}.txt").write_text("a\n" * lines)
+    (project / "gaps").mkdir()
+    for code, text in (("eng_Latn", "a\na\na\n"), ("jpn_Jpan", "a\na\na\n"), ("tam_Taml", "a\n\na\n")):
+        (project / "gaps" / f"{code}.txt").write_text(text)
     with pytest.raises(PairityError, match=match):
         tuned_in(project, "out", **more)
     assert not (project / "out").exists()
@@ -195,6 +210,32 @@ def test_a_folder_of_something_else_is_refused(project: Path) -> None:
     (project / "out" / "experiment.toml").touch()
     with pytest.raises(PairityError, match="has the results of an experiment: choose another folder"):
         tuned_in(project, "out")
+    (project / "tuned").mkdir()
+    (project / "tuned" / "curve.json").touch()
+    with pytest.raises(PairityError, match="has the results of a tuning: choose another folder"):
+        run(project / "grid.toml", project / "tuned")
+
+
+def test_judging_on_the_text_that_steers_is_said_once(project: Path, quick: None) -> None:
+    tuned = tuned_in(project, "out", judge=str(project / "dev"))
+    said = [warning for warning in tuned.warnings if "new text" in warning]
+    assert len(said) == 1
+    assert said[0].startswith("judged on the text that steered them: classical, hybrid 0.5, fair 0")
+
+
+def test_the_page_of_other_targets_is_gone_where_a_tuning_is_killed_before_its_own(
+    project: Path, quick: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tuned_in(project, "out", "gini<=0.5", steps=0)
+    (project / "out" / "tune.html").touch()
+
+    def killed(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pairity.experiments.tuned.write_page", killed)
+    with pytest.raises(KeyboardInterrupt):
+        tuned_in(project, "out", "eng_Latn<=+1%", steps=0)
+    assert not (project / "out" / "tune.html").exists()
 
 
 def test_a_killed_tuning_goes_on(

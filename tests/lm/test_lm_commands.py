@@ -47,7 +47,7 @@ def test_pack_reads_its_options_from_a_config_file(folder):
         (["--held-out", "-1"], "held_out is -1"),
         (["--balanced", "--temperature", "3.3"], "exclude each other"),
         (["--weight", "eng_Latn"], "write LANG=W"),
-        (["--end-token", "<x>"], "no token that ends a text"),
+        (["--end-token", "<x>"], "has no special token '<x>' (its special tokens: "),
         (["--language", "xyz_Latn"], "xyz_Latn"),
     ],
 )

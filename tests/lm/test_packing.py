@@ -153,7 +153,7 @@ def test_other_text_in_the_same_folder_is_refused(tmp_path, tokenizers):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"end_token": "<none>"}, "no token that ends a text"),
+        ({"end_token": "<none>"}, "has no special token"),
         ({"choice": Choice(held_out=1_000_000)}, "none is left to train on"),
         ({"languages": ["xyz_Latn"]}, "xyz_Latn"),
     ],

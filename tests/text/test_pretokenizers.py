@@ -59,6 +59,23 @@ def test_an_unknown_name_lists_the_known_ones():
         pattern_of("gpt5")
 
 
+@pytest.mark.parametrize("name", ["gpt4o:word4", "gpt4o:words4:words4", "gpt4o:words4,gpt4", "gpt4o:digits"])
+def test_a_name_with_something_odd_behind_it_is_no_pattern(name):
+    with pytest.raises(
+        PairityError, match=f"unknown pre-tokenizer '{name}'.* such as gpt4o:words4"
+    ) as raised:
+        pattern_of(name)
+    assert ("--single-digits" in str(raised.value)) == ("digits" in name)
+
+
+def test_a_pretokenization_is_called_by_its_name():
+    assert str(Pretokenization.of("gpt4o:words4", digits=True)).startswith(
+        "pre-tokenizer gpt4o:digits:words4, "
+    )
+    assert str(Pretokenization.of("none")).startswith("pre-tokenizer none, ")
+    assert str(Pretokenization.of(r"\S+|\s+")).startswith(r"pattern '\\S+|\\s+', ")
+
+
 def test_an_invalid_pattern_shows_the_place():
     with pytest.raises(PairityError) as caught:
         pattern_of(r"\S+|\p{Nonsense}")

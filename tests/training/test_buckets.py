@@ -121,7 +121,11 @@ def test_a_few_lines_of_dev_text_make_a_better_estimate():
     without, _ = learn({"tam_Taml": "auto"}, DEV, {name: DEV[name] for name in NAMES[:2]})
     guess = without.record["languages"]["tam_Taml"]["line_equivalent"]["bytes"]
     assert abs(found["bytes"] - true) < abs(guess - true)
-    all_lines, _ = learn({"tam_Taml": "auto"}, DEV, DEV)
+    all_lines, said = learn({"tam_Taml": "auto"}, DEV, DEV)
+    assert [one for one in said if "all lines of dev text" in one] == [
+        "'tam_Taml' has all lines of dev text, which measure it better than a ratio that is estimated: leave the "
+        "ratio out."
+    ]
     assert all_lines.record["languages"]["tam_Taml"]["line_equivalent"]["bytes"] == pytest.approx(true)
 
 
@@ -137,7 +141,8 @@ def test_a_few_lines_are_read_once_and_from_files_too(tmp_path):
     assert once.record == given.record
 
 
-def test_more_lines_than_others_have_are_no_first_lines():
+def test_more_lines_than_others_have_are_no_first_lines(monkeypatch):
+    monkeypatch.setattr("pairity.training.texts.check_train", None)  # train is not even read
     with pytest.raises(PairityError, match=r"its dev text \(61 lines, 61 bytes\) cannot be compared"):
         learn({"tam_Taml": "auto"}, DEV, DEV | {"tam_Taml": ["a"] * 61})
 

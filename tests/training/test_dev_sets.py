@@ -190,6 +190,8 @@ REFUSED = {
     "too small": ({"news": NEWS, "chat": CHAT}, {"chat": 1e-20}, "the dev set 'chat' counts for nothing"),
     "no set": ({}, {}, "the dev sets are {}: give a SOURCE for each name"),
     "no names": ([NEWS], {}, "give a SOURCE for each name"),
+    "a name that is no text": ({1: NEWS}, {}, "give a SOURCE for each name"),
+    "weights without names": ({"news": NEWS}, [0.5], "give a number for each name, as in {'news': 0.5}"),
     "an empty name": ({"": NEWS}, {}, "give a SOURCE for each name"),
 }
 
@@ -197,9 +199,33 @@ REFUSED = {
 @pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED)
 def test_what_is_wrong_with_a_set_is_said_before_the_work(case, monkeypatch):
     sets, weights, message = case
-    monkeypatch.setattr("pairity._core.train", None)
+    monkeypatch.setattr("pairity.training.texts.check_train", None)  # train is not even read
     with pytest.raises(PairityError, match=message):
         learn(DevSets(sets, weights))
+
+
+def test_what_is_wrong_with_a_weight_says_what_to_write():
+    words = [
+        "train",
+        "--train",
+        "x",
+        "--dev-set",
+        "a=x",
+        "--dev-weight",
+        "a=much",
+        "--num-merges",
+        "5",
+        "-o",
+        "out",
+    ]
+    said = CliRunner().invoke(main, words)
+    assert "'much' is no number: write NAME=W, such as news=0.5." in str(said.exception)
+
+
+def test_dev_text_of_a_language_with_a_ratio_is_not_used_in_further_sets():
+    first = {name: NEWS[name] for name in NAMES if name != "eng_Latn"}
+    made = learn(DevSets({"news": first, "chat": CHAT}), Parity(ratios={"eng_Latn": 90}))
+    assert made.record["notes"] == ["dev text of languages with a ratio was not used: eng_Latn"]
 
 
 def test_no_count_is_beyond_64_bits():

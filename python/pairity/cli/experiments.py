@@ -10,11 +10,10 @@ import click
 from pairity.cli.options import command, output, resamples_option, several, text_column_option
 from pairity.cli.printing import print_notes, print_table, print_warnings, print_written
 from pairity.errors import PairityError
-from pairity.experiments.experiment import KINDS, METHODS, Experiment
+from pairity.experiments.experiment import KINDS, METHODS, Experiment, is_steered
 from pairity.experiments.reading import read
 from pairity.experiments.running import Result, run
 from pairity.reporting.numbers import write, write_interval
-from pairity.training.policy import compares
 
 threads_option = click.option("--threads", type=int, help="Number of threads. Default: one per core.")
 
@@ -102,7 +101,7 @@ def sweep_command(
     Every option with several values is an axis, and every combination is a tokenizer. What a SOURCE may be: pairity
     --help.
     """
-    measuring = [one for one in method or ("parity",) if compares(one)]
+    measuring = [one for one in method or ("parity",) if is_steered(one)]
     if not dev_sources and measuring:
         raise PairityError(
             f"sweep: method {measuring[0]} measures languages by parallel text: give it with --dev, or --method "
@@ -133,8 +132,9 @@ def number_in(key: str, word: str) -> int | float:
     try:
         return float(word) if "." in word else int(word)
     except ValueError:
-        option = key.replace("_", "-")
-        raise PairityError(f"--{option} has {word!r}: give numbers, such as --{option} 100,200.") from None
+        raise PairityError(
+            f"--{key.replace('_', '-')} has {word!r}: give {KINDS[key][1]}; several with commas between them."
+        ) from None
 
 
 def carry_out(experiment: Experiment, output: Path, threads: int | None) -> None:

@@ -1,10 +1,11 @@
 """Where a command writes: checked before the work, held through all of it, and what an interruption means."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from pairity.cli.notes import say
+from pairity.errors import PairityError
 from pairity.files.locks import locked
 from pairity.files.places import check_file, check_folder
 
@@ -20,6 +21,14 @@ def held(path: Path, check: Callable[[], None]) -> Iterator[None]:
         except KeyboardInterrupt as stop:
             stop.add_note("no result was written")
             raise
+
+
+def refuse_source(output: Path, sources: Iterable[str]) -> None:
+    """A folder of text stays one: what is written there would be taken for text, or be in its way, next time."""
+    for source in sources:
+        place = Path(source.partition("=")[2] or source)
+        if place.is_dir() and place.resolve() == output.resolve():
+            raise PairityError(f"{output} is where the text is: choose another folder to write to.")
 
 
 def note_resuming(checkpoint: Path, *, there: bool, resume: bool) -> None:

@@ -68,7 +68,9 @@ def parse_dev(
         try:
             weighed[name] = float(value)
         except ValueError:
-            raise PairityError(f"--dev-weight {text!r}: {value!r} is no number.") from None
+            raise PairityError(
+                f"--dev-weight {text!r}: {value!r} is no number: write NAME=W, such as news=0.5."
+            ) from None
     return DevSets(found, weighed) if found else list(sources) or None
 
 

@@ -74,7 +74,7 @@ def print_training(tokenizer: Tokenizer) -> None:
     compared = [one for one in run.languages if one not in apart]
     print_languages(compared, unit)
     if apart:
-        click.echo("\nwithout dev text, measured by train text:")
+        click.echo("\nwith a ratio, measured by train text:")
         print_languages(apart, "line-equivalent")
     merges = "" if run.merges is None else f", {run.merges:,} merges"
     click.echo(f"\n{tokenizer.vocab_size:,} tokens{merges}")

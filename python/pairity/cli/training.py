@@ -10,7 +10,7 @@ import click
 from pairity.bpe.roles import GivenRoles
 from pairity.cli.drawing import drawing
 from pairity.cli.options import command, config, cutting, force, memory, min_count, output, roles, several
-from pairity.cli.outputs import note_resuming, output_folder, resumable
+from pairity.cli.outputs import note_resuming, output_folder, refuse_source, resumable
 from pairity.cli.policies import parse_dev, parse_global_merges, parse_ratios, read_ratios, refuse_idle
 from pairity.cli.printing import print_notes, print_training, print_written
 from pairity.counts.checkpoint import exists, remove
@@ -116,7 +116,7 @@ CHECKPOINT = "checkpoint.parquet"
 @several(
     "--ratio",
     metavar="LANG=R...",
-    help="Serve LANG, which has no dev text, by its train text: R bytes of it count as one dev line. R is a number, a "
+    help="Serve LANG, which lacks dev text, by its train text: R bytes of it count as one dev line. R is a number, a "
     "language (the length of its dev lines is taken), or auto: an estimate by its first lines of dev text, if it has "
     "some, or else by its script and its bytes per character.",
 )
@@ -244,9 +244,10 @@ def train_command(
     What a SOURCE may be: pairity --help. What a TOKENIZER may be: pairity eval --help.
     """
     refuse_idle(method, window, alpha)
+    refuse_source(output, [*train_sources, *dev_sources, *dev_sets])
     dev = parse_dev(dev_sources, dev_sets, dev_weights)
-    targets = read_ratios(ratios) | parse_ratios(ratio)
-    compared: dict[str, Any] = {"ratios": targets or None, "unit": unit, "on": on}
+    all_ratios = read_ratios(ratios) | parse_ratios(ratio)
+    compared: dict[str, Any] = {"ratios": all_ratios or None, "unit": unit, "on": on}
     policy: Policy = Classical()
     if method == "parity":
         first = parse_global_merges(global_merges)

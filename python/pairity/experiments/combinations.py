@@ -71,7 +71,8 @@ def combinations(experiment: Experiment) -> list[Combination]:
         )
     names = [one.name for one in found]
     if twice := [name for name in names if names.count(name) > 1]:
-        experiment.refuse("[[run]]", f"two rows are called {twice[0]!r}: give their runs names.")
+        how = "write NAME=TOKENIZER" if experiment.from_options else "give their runs names"
+        experiment.refuse("[[run]]", f"two rows are called {twice[0]!r}: {how}.")
     return found
 
 

@@ -9,9 +9,8 @@ from typing import Final
 import pyarrow as pa
 
 from pairity.experiments.knobs import CLASSICAL, Setting
-from pairity.experiments.table import TYPES, values
+from pairity.experiments.table import TYPES, said_of, values, worst_of
 from pairity.experiments.targets import Measured, Target, missed
-from pairity.judging.metrics.fairness import worst_language
 from pairity.judging.scores import Scores
 from pairity.reporting.pareto import OTHER, Point, on_front
 
@@ -30,24 +29,16 @@ def points_of(
     found = []
     for name in scores.tokenizers:
         setting, costs = tried.get(name), scores.costs(name)
-        gini, rate, cost = (
-            values(scores, name, metric) for metric in ("gini", "compression_rate_line", "cost")
-        )
         found.append(
             Point(
                 name=name,
                 kind=setting.kind if setting else OTHER,
                 options=setting.options if setting else "",
                 tokens=scores.about(name).get("vocab_size"),
-                gini=gini.value,
-                gini_low=gini.low,
-                gini_high=gini.high,
-                rate=rate.value,
-                rate_low=rate.low,
-                rate_high=rate.high,
-                tokens_per_line=cost.value,
-                worst_language=worst_language(costs) if costs else None,
-                worst_cost=max(costs.values()) if costs else None,
+                **said_of(scores, name, "gini", "gini"),
+                **said_of(scores, name, "rate", "compression_rate_line"),
+                tokens_per_line=values(scores, name, "cost").value,
+                **worst_of(costs),
                 costs=costs,
                 changes={code: value / classical.costs[code] - 1 for code, value in costs.items()},
                 on_curve=name in front,

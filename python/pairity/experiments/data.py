@@ -63,7 +63,7 @@ def read_data(experiment: Experiment, show: Progress) -> Data:
             dev = read_some(experiment.dev, languages, column)
     judged = {}
     for name, source in experiment.judge.items():
-        with named(f"{experiment.where}, [judge] {name}"):
+        with named(f"{experiment.where}, {place_of_text(experiment, name)}"):
             judged[name] = read_some(source, languages, column)
             check_parallel(
                 {code: len(lines) for code, lines in judged[name].items()},
@@ -71,6 +71,13 @@ def read_data(experiment: Experiment, show: Progress) -> Data:
                 fix="Align the files line by line, or leave those languages out.",
             )
     return Data(train, languages, digests, dev, judged, column, experiment.where)
+
+
+def place_of_text(experiment: Experiment, name: str) -> str:
+    """How errors call a text to judge on; `tune` judges on a part of dev, if on nothing else."""
+    if not experiment.from_options:
+        return f"[judge] {name}"
+    return "dev" if name == "dev" else "the text to judge on"
 
 
 @contextmanager

@@ -31,8 +31,15 @@ UNIGRAM: Final = ("unigram", "parity-unigram")
 """Methods that learn no merges."""
 STEERED: Final = "parity-unigram"
 """That of them which dev text steers."""
+
+
+def is_steered(method: str) -> bool:
+    """Whether dev text decides what a method learns, as a rule."""
+    return compares(method) or method == STEERED
+
+
 METHODS: Final[Mapping[str, tuple[str, ...]]] = {
-    method: ("vocab_size", *OF_TEXT, *settings, *(OF_DEV if compares(method) or method == STEERED else ()))
+    method: ("vocab_size", *OF_TEXT, *settings, *(OF_DEV if is_steered(method) else ()))
     for method, settings in {**OF_METHOD, **dict.fromkeys(UNIGRAM, ())}.items()
 }
 """Method -> the keys that it has a use for."""
@@ -45,7 +52,7 @@ def is_whole(value: object) -> bool:
 
 
 def is_size(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+    return is_whole(value) and value > 0  # type: ignore[operator]
 
 
 def is_text(value: object) -> bool:

@@ -28,6 +28,7 @@ from pairity.files.writing import write_file, write_folder
 from pairity.formats.json_files import as_json
 
 EXPERIMENT = "experiment.toml"
+CURVE = "curve.json"
 OWNER = "pairity.json"
 """In notes/: the folder is one that pairity made, and the rest of it may be replaced."""
 UNSAFE = re.compile(r"[^\w.,=@+-]+")
@@ -79,14 +80,17 @@ class Folder:
                 )
             return
         if not self.path.is_dir():
-            raise PairityError(
-                f"{self.path} is a file, but an experiment needs a folder. Choose another name."
-            )
+            raise PairityError(f"{self.path} is a file, but the results need a folder. Choose another name.")
         if found := [entry.name for entry in self.path.iterdir() if not entry.name.startswith(".")]:
             raise PairityError(
-                f"{self.path} holds something else ({found[0]}) and no results of an experiment: choose a new folder, "
-                "or that of the same experiment to complete it."
+                f"{self.path} holds something else ({found[0]}) and no results of this command: choose a new folder, "
+                "or that of the same run to complete it."
             )
+
+    def refuse_other(self, name: str, what: str) -> None:
+        """Refuse a folder that has the results of the other command, known by a file."""
+        if (self.path / name).exists():
+            raise PairityError(f"{self.path} has the results of {what}: choose another folder.")
 
     def claim(self) -> None:
         """Mark the folder as one that pairity made, before anything is written there."""

@@ -3,10 +3,10 @@
     train_parity_unigram(count("train/"), count("dev/", split="dev"), 32_000)  ->  a tokenizers.Tokenizer
 
 It starts from the substrings that cover most of each language. Every round cuts all words into their likeliest pieces,
-which gives new probabilities, and keeps three quarters of the pieces at most. Which, is decided as in parity-aware BPE:
-as if there were single bytes alone, the language whose dev line costs most takes the piece without which its text would
-be least likely, until the places are taken. `reference_unigram` is the specification. With one language it is UnigramLM
-as it ever was.
+which gives new probabilities, and keeps three quarters of the pieces at most. Which ones is decided as in parity-aware
+BPE: as if there were single bytes alone, the language whose dev line costs most takes the piece without which its text
+would be least likely, until the places are taken. `reference_unigram` is the specification. With one language it is
+UnigramLM as it ever was.
 """
 
 from __future__ import annotations

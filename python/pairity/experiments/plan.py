@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from pairity.errors import PairityError, listed, quoted
+from pairity.bpe.merges import BYTE_TOKENS
+from pairity.errors import PairityError, did_you_mean, listed, quoted
 from pairity.experiments.combinations import EXISTING, Combination, combinations
 from pairity.experiments.data import Data, Lines, lines_digest, place_digest, read_data, some_lines
 from pairity.experiments.experiment import ALL, STEERED, UNIGRAM, Experiment, nearest
@@ -25,6 +26,7 @@ from pairity.progress import Progress
 from pairity.text.parallel import check_parallel
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
 from pairity.text.sampling import Draw
+from pairity.training.checks import check_goal
 from pairity.training.policy import OF_METHOD, Classical, Fair, Parity, Policy
 from pairity.training.settings import Settings, make_settings
 
@@ -191,11 +193,10 @@ def codes_of(experiment: Experiment, name: str, data: Data, notes: list[str]) ->
         lacking = [code for code in codes if code not in data.languages or code not in dev]
         if lacking and not isinstance(listing, str):
             near = [other for code in lacking for other in meant(code, data.languages)]
-            hint = f" Did you mean {' or '.join(near)}?" if near else ""
             text = "train" if lacking[0] not in data.languages else "dev"
             raise PairityError(
-                f"the languages {name!r} have {quoted(lacking)}, which {text} lacks.{hint} Add the text, or leave "
-                "them out of the list."
+                f"the languages {name!r} have {quoted(lacking)}, which {text} lacks.{did_you_mean(near)} "
+                "Add the text, or leave them out of the list."
             )
         if lacking:
             notes.append(f"{listing} is used without {listed(lacking)}, which train or dev lacks")
@@ -216,6 +217,7 @@ def settings_of(one: Combination, codes: Sequence[str]) -> tuple[Draw, str, Sett
     if one.method in UNIGRAM:
         if one.method != STEERED:
             load_extra("sentencepiece", "method unigram")
+        check_goal(given["vocab_size"], None, len(BYTE_TOKENS), continued=False)
         Pretokenization.of(pretokenizer)
         return draw, pretokenizer, None
     training = make_settings(
@@ -248,6 +250,8 @@ def planned(one: Combination, name: str, codes: tuple[str, ...], data: Data) -> 
     corpus = Corpus(name, codes, draw, pretokenizer)
     if training is None and one.method != STEERED:
         return Planned(one.name, one.family, one.series, one.method, given, corpus)
+    if training is None and data.dev is None:
+        raise PairityError(f"method {STEERED} measures languages by parallel text: give dev.")
     policy = training.policy if training else Parity()
     dev = None if data.dev is None else {code: data.dev[code] for code in codes}
     policy.check(codes, None if dev is None else list(dev))

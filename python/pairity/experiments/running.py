@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from pairity.errors import listed, quoted
 from pairity.experiments.corpus import Counted, count_all
 from pairity.experiments.experiment import Experiment
-from pairity.experiments.folder import EXPERIMENT, Folder, file_name
+from pairity.experiments.folder import CURVE, EXPERIMENT, Folder, file_name
 from pairity.experiments.making import Made, make_all
 from pairity.experiments.pages import remove_other_page, write_page
 from pairity.experiments.plan import Plan, plan
@@ -59,6 +59,7 @@ def run(
     for module in ("jinja2", "markupsafe", "vl_convert"):
         load_extra(module, "the page of an experiment")
     folder, text = Folder(Path(out)), as_toml(experiment)
+    folder.refuse_other(CURVE, "a tuning")
     folder.check(text)
     with locked(folder.path), Progress(progress) as show:
         folder.check(text)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 import pyarrow as pa
 
 from pairity.experiments.combinations import EXISTING
 from pairity.experiments.data import Data
+from pairity.experiments.experiment import STEERED
 from pairity.experiments.making import Made
 from pairity.experiments.scoring import Scored
 from pairity.judging.metrics.fairness import worst_language
@@ -102,11 +104,11 @@ def row_of(made: Made, scored: Scored, data: Data) -> Row:
     name, corpus, given = planned.name, planned.corpus, planned.settings
     costs = scores.costs(name)
     reference = scores.meta.get("reference")
-    gini, rate, cost = (values(scores, name, metric) for metric in ("gini", "compression_rate_line", "cost"))
     policy = planned.training.policy if planned.training else None
     parity = policy if isinstance(policy, Parity) else None
     compared = None if isinstance(policy, Classical) else policy
-    used = planned.dev if compared and compared.on == "dev" else None
+    steered = planned.method == STEERED or (compared is not None and compared.on == "dev")
+    used = planned.dev if steered else None
     draw = corpus.draw if corpus else None
 
     def value(metric: str) -> float | None:
@@ -140,18 +142,11 @@ def row_of(made: Made, scored: Scored, data: Data) -> Row:
         on=compared.on if compared else None,
         dev_lines=len(next(iter(used.values()))) if used else None,
         dev_seed=given.get("dev_seed"),
-        gini=gini.value,
-        gini_low=gini.low,
-        gini_high=gini.high,
-        rate=rate.value,
-        rate_low=rate.low,
-        rate_high=rate.high,
-        tokens_per_line=cost.value,
-        tokens_per_line_low=cost.low,
-        tokens_per_line_high=cost.high,
+        **said_of(scores, name, "gini", "gini"),
+        **said_of(scores, name, "rate", "compression_rate_line"),
+        **said_of(scores, name, "tokens_per_line", "cost"),
         worst_best=value("worst_best"),
-        worst_language=worst_language(costs) if costs else None,
-        worst_cost=max(costs.values()) if costs else None,
+        **worst_of(costs),
         reference=reference,
         reference_cost=costs.get(str(reference)),
         fertility=value("fertility"),
@@ -188,6 +183,20 @@ class Value:
 def values(scores: Scores, name: str, metric: str) -> Value:
     rows = scores.select(name, metric, per_language=False).to_pylist()
     return Value(*(rows[0][column] for column in ("value", "low", "high"))) if rows else Value()
+
+
+def said_of(scores: Scores, name: str, column: str, metric: str) -> dict[str, Any]:
+    """{"gini": 0.01, "gini_low": 0.009, "gini_high": 0.012}"""
+    found = values(scores, name, metric)
+    return {column: found.value, f"{column}_low": found.low, f"{column}_high": found.high}
+
+
+def worst_of(costs: Mapping[str, float]) -> dict[str, Any]:
+    """{"worst_language": "tam_Taml", "worst_cost": 61.5}"""
+    return {
+        "worst_language": worst_language(costs) if costs else None,
+        "worst_cost": max(costs.values(), default=None),
+    }
 
 
 TYPES = {"str": pa.string(), "int": pa.int64(), "float": pa.float64(), "bool": pa.bool_()}

@@ -19,7 +19,7 @@ from math import inf, isfinite
 from statistics import fmean
 from typing import Final
 
-from pairity.errors import PairityError, listed, quoted
+from pairity.errors import PairityError, did_you_mean, listed, quoted
 from pairity.experiments.experiment import nearest
 from pairity.judging.scores import Scores
 from pairity.languages import meant
@@ -152,11 +152,11 @@ def check_languages(targets: Sequence[Target], languages: Collection[str]) -> No
 
 def unknown(code: str, languages: Collection[str], words: Sequence[str] = ()) -> str:
     """What to say of a language that is not judged."""
-    near = meant(code, languages)
-    hint = f" Did you mean {' or '.join(near)}?" if near else nearest(code, words)
-    known = f"; or {quoted(words)}" if words else ""
+    hint = did_you_mean(meant(code, languages)) or nearest(code, words)
+    known = f"; or write {quoted(words)}" if words else ""
     return (
-        f"names {code!r}, which the text to judge on does not have.{hint} It has {listed(languages)}{known}."
+        f"names {code!r}, which train, dev and the text to judge on do not all have.{hint} They share "
+        f"{listed(languages)}{known}."
     )
 
 

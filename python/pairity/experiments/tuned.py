@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow.csv
 
 from pairity.experiments.curve import table_of
-from pairity.experiments.folder import Folder
+from pairity.experiments.folder import CURVE, Folder
 from pairity.experiments.knobs import CLASSICAL, PARITY
 from pairity.experiments.making import Made
 from pairity.experiments.sizing import Needed
@@ -71,11 +71,12 @@ def write_all(tuned: Tuned, scores: Scores, vocab_size: int, shipped: Made | Non
     is_there = shipped is not None and folder.finished(manifest, shipped.key) is not None
     if not is_there:
         remove(folder, manifest)
+    (folder.path / PAGE).unlink(missing_ok=True)
     table = table_of(tuned.points, tuned.priced)
     write_files(
         {
             folder.path / "curve.csv": partial(pyarrow.csv.write_csv, table),
-            folder.path / "curve.json": as_json(tuned.described(vocab_size)),
+            folder.path / CURVE: as_json(tuned.described(vocab_size)),
         }
     )
     write_page(tuned, scores)

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from pairity.errors import PairityError
+from pairity.errors import PairityError, listed
 from pairity.experiments.curve import points_of
 from pairity.experiments.data import Data, read_data
 from pairity.experiments.experiment import Experiment, is_whole
@@ -39,18 +39,17 @@ from pairity.experiments.tuned import Tuned, write_all
 from pairity.experiments.verdict import verdict_of
 from pairity.extras import load_extra
 from pairity.files.locks import locked
-from pairity.judging.scores import Scores
+from pairity.judging.scores import LEAK, Scores
 from pairity.progress import Listener, Progress
 from pairity.reporting.pareto import Point
-from pairity.text.parallel import check_parallel
 
 REFERENCE: Final = "eng_Latn"
 """The language whose price is shown where none is asked for."""
 LARGEST: Final = 4
 """How many times the vocabulary size is looked at where the targets are out of reach."""
 HALVES: Final = (
-    "no --judge: the odd lines of dev steered all that was tried, and its even lines judged it; tokenizer/ is trained "
-    "with all of dev"
+    "no --judge: the odd lines of dev steered all that was tried, and its even lines judged it; what is chosen is "
+    "trained with all of dev"
 )
 
 
@@ -90,6 +89,8 @@ def tune(
     fairness (gini, worst), and the one with the lowest Gini coefficient if not.
     """
     wanted = read_targets(targets)
+    if not is_whole(vocab_size):
+        raise PairityError(f"tune: vocab_size is {vocab_size!r}: give a whole number, such as 32000.")
     if not is_whole(steps) or steps < 0:
         raise PairityError(f"steps is {steps!r}: give a whole number, 0 or more.")
     experiment = experiment_of(
@@ -164,23 +165,20 @@ def experiment_of(
 
 
 def check_folder(folder: Folder) -> None:
-    if (folder.path / EXPERIMENT).exists():
-        raise PairityError(f"{folder.path} has the results of an experiment: choose another folder.")
+    folder.refuse_other(EXPERIMENT, "an experiment")
     folder.check("")
 
 
 def halves(data: Data) -> Data:
-    """The odd lines of dev to steer, and the even ones to judge."""
+    """The odd lines of dev to steer, and the even ones to judge; it is parallel, as all text to judge on is."""
     dev = data.dev or {}
-    lines = {code: len(texts) for code, texts in dev.items()}
-    check_parallel(lines, what="dev text", fix="Align the files line by line.")
-    if min(lines.values()) < 2:
-        raise PairityError("tune: dev has one line, which cannot both steer and judge: give --judge.")
-    return replace(
-        data,
-        dev={code: texts[::2] for code, texts in dev.items()},
-        judged={"dev": {code: texts[1::2] for code, texts in dev.items()}},
-    )
+    odd, even = ({code: texts[first::2] for code, texts in dev.items()} for first in (0, 1))
+    for which, half, what in (("odd", odd, "steer"), ("even", even, "judge")):
+        if empty := [code for code, texts in half.items() if not "".join(texts).strip()]:
+            raise PairityError(
+                f"tune: the {which} lines of dev, which are to {what}, have no text in {listed(empty)}: give --judge."
+            )
+    return replace(data, dev=odd, judged={"dev": even})
 
 
 def check_prices(bench: Bench, targets: Sequence[Target], price: str | None) -> tuple[str, ...]:
@@ -227,7 +225,15 @@ def judge_all(bench: Bench, first: Plan, tried: dict[str, Setting]) -> tuple[Sco
 def said_of(made: Sequence[Made], scores: Scores, chosen: str | None) -> tuple[str, ...]:
     """What a user should hear of the scores and of what was chosen; the rest was only tried."""
     own = [one for one in made if one.row.name == chosen]
-    return (*warnings_of(own, []), *scores.warnings)
+    leaked = [f"{name} is {LEAK}" for name in scores.leaks]
+    told = [warning for warning in scores.warnings if not warning.startswith(tuple(leaked))]
+    if leaked:
+        told.insert(
+            0,
+            f"judged on the text that steered them: {listed(scores.leaks, 4)}. These numbers say nothing about new "
+            "text: give other text to judge on.",
+        )
+    return (*warnings_of(own, []), *told)
 
 
 def shipped(bench: Bench, whole: Data, setting: Setting) -> Made:

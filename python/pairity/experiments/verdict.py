@@ -48,7 +48,11 @@ def alone(target: Target, own: Sequence[Point]) -> str:
 
 def about_sizes(needed: Needed) -> str:
     if needed.vocab_size is None:
-        end = ", which are all that the text gives" if needed.all_learned else ""
+        end = (
+            ", which are all that the text gives"
+            if needed.all_learned
+            else "; largest (--largest) looks further"
+        )
         return (
             f"No larger vocabulary that was looked at helps: {needed.setting} misses a target up to "
             f"{needed.too_small:,} tokens{end}."

@@ -28,6 +28,7 @@ import numpy as np
 from pairity.errors import PairityError, PairityWarning
 from pairity.files.digests import digest, digest_of
 from pairity.files.locks import locked
+from pairity.files.places import check_folder
 from pairity.files.writing import fill, flush_folder, staging
 from pairity.formats import transformers
 from pairity.languages import chosen
@@ -104,6 +105,7 @@ def pack(
     there already from the same text and tokenizer is kept, and an interrupted run goes on.
     """
     folder = Path(output)
+    check_folder(folder, (), what="a pack", force=False)
     known = [packed_by(name, given, end_token, threads) for name, given in tokenizers.items()]
     if wrong := [one.name for one in known if one.name == "text" or Path(one.name).name != one.name]:
         raise PairityError(f"{wrong[0]!r} cannot be the name of a pack: it becomes a folder beside `text`.")
@@ -127,9 +129,10 @@ def packed_by(name: str, given: Any, end_token: str | None, threads: int | None)
     end = next((one for one in candidates if one in tokenizer.special_tokens), None)
     if end is None:
         names = ", ".join(tokenizer.special_tokens) or "none"
+        lacks = f"special token {end_token!r}" if end_token else "token that ends a text"
         raise PairityError(
-            f"the tokenizer {name!r} has no token that ends a text (its special tokens: {names}). Name one with "
-            "--end-token, or train it with --special-token '<|endoftext|>'."
+            f"the tokenizer {name!r} has no {lacks} (its special tokens: {names}). Name one of these with --end-token, "
+            "or train it with --special-token '<|endoftext|>'."
         )
     files = transformers.files(tokenizer.with_roles(eos_token=end).model)
     return Packed(
@@ -170,7 +173,9 @@ def write_documents(
             parallel, text_column=choice.text_column, languages=[one.language for one in texts_of(found)]
         )
         check_parallel(
-            {language: len(one) for language, one in lines.items()}, what="the parallel text", fix="Mend it."
+            {language: len(one) for language, one in lines.items()},
+            what="the parallel text",
+            fix="Align the files line by line.",
         )
         settings["parallel"] = {
             language: digest("\n".join(one).encode()) for language, one in sorted(lines.items())

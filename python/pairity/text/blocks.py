@@ -89,5 +89,6 @@ def not_utf8(place: str, column: int | None) -> str:
     """The sentence about text in another encoding; where it is in a line, unless only a part of that is at hand."""
     byte = "" if column is None else f" (byte {column + 1})"
     return (
-        f"{place}: not UTF-8{byte}. Convert the text, or read it with errors='replace' (--replace-invalid)."
+        f"{place}: not UTF-8{byte}. Convert the text; count and train can also read it with errors='replace' "
+        "(--replace-invalid)."
     )

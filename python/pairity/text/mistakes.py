@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from pairity.errors import PairityError
-from pairity.languages import hint_of_other_names
+from pairity.errors import PairityError, did_you_mean
+from pairity.languages import hint_of_other_names, meant
 from pairity.text.addresses import Place
 from pairity.text.inputs import CountsInput, TextFile, TextInput
 from pairity.text.kinds import stem_of
@@ -83,7 +83,7 @@ def refuse_missing(path: Place, origin: str) -> NoReturn:
         folder, name = folder.parent, folder.name
     there = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
     near = [str(folder / match) for match in difflib.get_close_matches(name, there, n=3) if match != name]
-    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    hint = did_you_mean(near)
     given = "" if origin == str(path) else f" (from {origin})"
     raise PairityError(f"{what} {path}{given}.{hint or ' Check the name.'}")
 
@@ -109,8 +109,7 @@ def keep_only(
 def refuse_unknown(unknown: Sequence[TextInput], languages: list[str]) -> NoReturn:
     names = [part.language for part in unknown]
     given = ", ".join(f"{part.language!r} ({part.origin})" for part in unknown)
-    near = [match for name in names for match in difflib.get_close_matches(name, languages, n=3)]
-    hint = f" Did you mean {' or '.join(dict.fromkeys(near))}?" if near else ""
+    hint = did_you_mean(dict.fromkeys(near for name in names for near in meant(name, languages)))
     them = "it" if len(names) == 1 else "them"
     raise PairityError(
         f"dev names {given}, which train lacks{hint_of_other_names(names, languages)}.{hint} "

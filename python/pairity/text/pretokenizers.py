@@ -46,7 +46,8 @@ THEN: Final = _core.THEN
 TIKTOKEN_GPT2: Final = _core.TIKTOKEN_GPT2
 """The pattern of GPT-2 as tiktoken writes it."""
 
-LOOKS_LIKE_A_NAME: Final = re.compile(r"[\w-]+")
+LOOKS_LIKE_A_NAME: Final = re.compile(r"[\w:,-]+")
+"""As a pattern it would match itself alone, which is no way to cut text."""
 OF_PHRASES: Final = re.compile(r"([\w-]+):words(\d+)")
 
 MOST_WORDS: Final = _core.MOST_WORDS
@@ -122,10 +123,8 @@ class Pretokenization:
         return hashlib.sha256(parts.encode()).hexdigest()
 
     def __str__(self) -> str:
-        pattern = "no pattern" if self.pattern is None else f"pattern {self.pattern!r}"
-        return (
-            f"{pattern}, normalize {self.normalize or 'none'}, Unicode {self.unicode} (hash {self.hash[:12]})"
-        )
+        cut = f"pre-tokenizer {self.name}" if is_preset(self.pattern) else f"pattern {self.pattern!r}"
+        return f"{cut}, normalize {self.normalize or 'none'}, Unicode {self.unicode} (hash {self.hash[:12]})"
 
 
 def pattern_of(name_or_regex: str, *, digits: bool = False) -> str | None:
@@ -136,9 +135,11 @@ def pattern_of(name_or_regex: str, *, digits: bool = False) -> str | None:
     if named := OF_PHRASES.fullmatch(name_or_regex):
         return pattern_of_phrases(named[1], int(named[2]), digits=digits)
     if LOOKS_LIKE_A_NAME.fullmatch(name_or_regex):
+        digit = " Single digits are asked for with digits=True (--single-digits)."
         raise PairityError(
-            f"unknown pre-tokenizer {name_or_regex!r}. Choose one of {', '.join(_core.PATTERNS)}, "
-            r"or give a regular expression such as '\S+|\s+'."
+            f"unknown pre-tokenizer {name_or_regex!r}. Choose one of {', '.join(_core.PATTERNS)}, one for phrases such "
+            r"as gpt4o:words4, or give a regular expression such as '\S+|\s+'."
+            f"{digit if ':digits' in name_or_regex else ''}"
         )
     if digits:
         raise PairityError(

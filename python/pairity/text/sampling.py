@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
-from pairity.errors import PairityError
+from pairity.errors import PairityError, did_you_mean
 from pairity.languages import meant
 from pairity.sizes import parse_size
 
@@ -144,8 +144,7 @@ class Draw:
         for option, named in (("weight", self.weights or {}), ("max_bytes", self.limits)):
             for language in named:
                 if language not in there and language != EVERY_OTHER:
-                    near = meant(language, there)
-                    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+                    hint = did_you_mean(meant(language, there))
                     raise PairityError(
                         f"{option} is given for {language!r}, which is not among the languages of the text.{hint}"
                     )

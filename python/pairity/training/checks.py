@@ -18,7 +18,7 @@ from pairity.counts.counts import Counts
 from pairity.counts.values import LanguageCounts
 from pairity.errors import PairityError, listed, quoted
 from pairity.formats.oniguruma import for_oniguruma
-from pairity.languages import hint_of_other_names
+from pairity.languages import no_such_language
 from pairity.text.inputs import CountsInput, Resolved
 from pairity.text.parallel import check_parallel
 from pairity.text.pretokenizers import WITH_WORDS, Pretokenization
@@ -127,9 +127,8 @@ def check_not_learned(names: Iterable[str], train: Counts, min_frequency: int) -
 
     Only what lies within a pre-token, often enough, can become a token.
     """
-    begun: dict[
-        bytes, dict[str, LanguageCounts]
-    ] = {}  # hundreds of names begin alike, and few pre-tokens hold that
+    # Hundreds of names begin alike, and few pre-tokens hold that.
+    begun: dict[bytes, dict[str, LanguageCounts]] = {}
     for name in {RESERVED if name.startswith(RESERVED) else name: None for name in names}:
         try:
             spelled = to_bytes(name)
@@ -181,9 +180,8 @@ def without(languages: Sequence[str], skip: Iterable[str]) -> list[str]:
     left_out = list(skip)
     if unknown := [language for language in left_out if language not in languages]:
         verb = "is" if len(unknown) == 1 else "are"
-        hint = hint_of_other_names(unknown, languages)
         raise PairityError(
-            f"{quoted(unknown)} {verb} to be skipped, but train has no such language{hint}: {listed(languages)}."
+            f"{quoted(unknown)} {verb} to be skipped, but train has {no_such_language(unknown, languages)}"
         )
     kept = [language for language in languages if language not in left_out]
     if not kept:

@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 from pairity.counts.values import LanguageCounts
-from pairity.errors import PairityError, listed, quoted
-from pairity.languages import hint_of_other_names
+from pairity.errors import PairityError, quoted
+from pairity.languages import hint_of_other_names, no_such_language
 from pairity.training.estimating import estimate, estimate_by_lines
 from pairity.training.measure import Measure, Unit, bytes_per_line, on_dev, on_train
 
@@ -63,9 +63,8 @@ class Comparing:
         """
         ratios = self.ratios or {}
         if unknown := [language for language in ratios if language not in train]:
-            hint = hint_of_other_names(unknown, train)
             raise PairityError(
-                f"a ratio is given for {quoted(unknown)}, but train has no such language{hint}: {listed(train)}."
+                f"a ratio is given for {quoted(unknown)}, but train has {no_such_language(unknown, train)}"
             )
         self.check_copied(dev or ())
         if self.on == "train":

@@ -41,9 +41,14 @@ class DevSets:
     """Name -> how much the set counts; 1 if it is not named."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.sets, Mapping) or not self.sets or not all(self.sets):
+        if not isinstance(self.sets, Mapping) or not self.sets or not all(map(is_name, self.sets)):
             raise PairityError(
                 f"the dev sets are {self.sets!r:.80}: give a SOURCE for each name, as in DevSets({{'news': 'news/'}})."
+            )
+        if not isinstance(self.weights, Mapping):
+            raise PairityError(
+                f"the weights of the dev sets are {self.weights!r:.80}: give a number for each name, as in "
+                "{'news': 0.5}, or leave them out."
             )
         if unknown := [name for name in self.weights if name not in self.sets]:
             raise PairityError(
@@ -59,6 +64,10 @@ class DevSets:
     def describe(self) -> dict[str, float]:
         """For pairity.json: {"news": 1.0, "chat": 0.5}."""
         return {name: float(self.weights.get(name, 1)) for name in self.sets}
+
+
+def is_name(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
 
 
 @contextmanager

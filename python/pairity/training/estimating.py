@@ -10,7 +10,7 @@ is known from the train text.
 
     Hindi beside Marathi, and no other language in Devanagari: 126.0 characters * 2.60 bytes = 327.6
 
-docs/targets.py measures both, and what else was tried.
+docs/ratios.py measures both, and what else was tried.
 """
 
 from collections.abc import Mapping, Sequence

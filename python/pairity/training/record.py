@@ -76,10 +76,12 @@ def notes_of(settings: Settings, texts: Texts) -> list[str]:
     for dev in texts.dev_sets.values() or [texts.dev]:
         if dev is not None:
             notes += dev.notes
-            if dev.left_out:
-                notes.append(
-                    f"dev text of languages that are not trained on was not used: {listed(dev.left_out)}"
-                )
+            for what, left_out in (
+                ("that are not trained on", [one for one in dev.left_out if one not in texts.train]),
+                ("with a ratio", [one for one in dev.left_out if one in texts.train]),
+            ):
+                if left_out:
+                    notes.append(f"dev text of languages {what} was not used: {listed(left_out)}")
     if texts.dev is not None and settings.policy.on == "train":
         notes.append("dev text was not used: on='train' measures train text alone")
     return notes

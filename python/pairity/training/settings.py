@@ -93,6 +93,11 @@ class Settings:
         assert self.vocab_size is not None
         return self.vocab_size - self.taken
 
+    @property
+    def budget_in_words(self) -> int:
+        """How much of the budget is learned from words: all of it, or up to where superwords begin."""
+        return self.budget if self.superwords is None else round(self.superwords * self.budget)
+
     def share(self, merges: int) -> int:
         """How much of the budget is done after this many merges; a few of them may not make a new token."""
         return min(merges - len(self.remade), self.budget)
@@ -112,7 +117,7 @@ class Settings:
     def for_engine(self, *, in_words: bool = False) -> dict[str, Any]:
         """The engine counts what is known as learned. `in_words`: up to where superwords begin."""
         known = len(self.remade)
-        goal = round((self.superwords or 1) * self.budget) if in_words else self.budget
+        goal = self.budget_in_words if in_words else self.budget
         known_tokens = len(self.start.vocabulary) - len(BYTE_TOKENS) if self.start else 0
         first = self.policy.global_merges_of(self.budget)
         return {

@@ -52,8 +52,7 @@ def superwords_of(settings: Settings, texts: Texts, trace: Trace, model: BpeMode
 
 def merges_in_words(settings: Settings, trace: Trace) -> int:
     """How many merges came from words. Where words ran out of pairs, the first merge after that makes a superword."""
-    goal = round((settings.superwords or 1) * settings.budget)
     done = np.arange(len(trace) + 1) if settings.num_merges else trace.vocab_size - trace.vocab_size[0]
     joined = (left + right for left, right in zip(trace.left, trace.right, strict=True))
     first = next((step for step, token in enumerate(joined) if is_superword(token)), len(trace))
-    return min(int(np.searchsorted(done, goal)), first)
+    return min(int(np.searchsorted(done, settings.budget_in_words)), first)

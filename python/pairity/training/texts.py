@@ -32,6 +32,7 @@ from pairity.training.checks import (
 from pairity.training.comparing import Comparing
 from pairity.training.dev_sets import DevSets, of_set, together
 from pairity.training.engine import Columns, Measured, columns
+from pairity.training.estimating import Estimate, estimate_by_lines
 from pairity.training.measure import Measure, set_apart
 from pairity.training.policy import Policy
 from pairity.training.settings import Settings
@@ -84,13 +85,26 @@ class Texts:
         """What a user should hear before the merges are learned."""
         measures = {language: self.measures[language] for language in self.set_apart}
         stated = {language: one.ratio for language, one in measures.items() if one.estimate is None}
-        guesses = [language for language, one in measures.items() if one.estimate and one.estimate.is_rough]
-        return unlikely_ratios(stated, self.train, self.dev or {}) + [
-            f"no language with dev text is written as {language!r} is, so its ratio of {measures[language].ratio:,.1f} "
-            f"bytes per line is a rough guess by all of them. Translate the first ten dev lines into {language!r}, or "
-            "give a number."
-            for language in guesses
-        ]
+        found = unlikely_ratios(stated, self.train, self.dev or {})
+        for language, one in measures.items():
+            if one.estimate and one.estimate.is_rough:
+                found.append(
+                    f"no language with dev text is written as {language!r} is, so its ratio of {one.ratio:,.1f} bytes "
+                    "per line is a rough guess by all of them. Translate the first ten dev lines into "
+                    f"{language!r}, or give a number."
+                )
+            elif self.has_all_lines(one.estimate):
+                found.append(
+                    f"{language!r} has all lines of dev text, which measure it better than a ratio that is estimated: "
+                    "leave the ratio out."
+                )
+        return found
+
+    def has_all_lines(self, estimate: Estimate | None) -> bool:
+        """Whether a language was estimated by as many dev lines as others have, and needs no estimate."""
+        if estimate is None or estimate.lines is None or self.dev is None:
+            return False
+        return estimate.lines == self.dev[estimate.languages[0]].lines
 
     @cached_property
     def descriptions(self) -> dict[str, dict[str, Any]]:
@@ -218,6 +232,8 @@ def read_train_and_dev(
                 dev_counts[name], sizes = read_dev(sources, policy, languages)
             else:  # ratios go by the lines of the first set
                 dev_counts[name], _ = read_dev(sources, without_ratios(policy), compared or languages)
+    weights = dev.describe() if isinstance(dev, DevSets) else {}
+    joined = measures_on_dev(dev_counts, weights, policy, compared)
     if train_counts is None:
         train_counts = read(only(train_sources, languages), "train", languages)
     kept = {language: train_counts[language] for language in train_counts if language in languages}
@@ -228,27 +244,37 @@ def read_train_and_dev(
     check_lengths(train_counts)
     check_not_learned(settings.special_tokens, train_counts, settings.min_frequency)
     first = next(iter(dev_counts.values()), None)
-    measures = policy.measures(train_counts, first or {}, sizes)
-    apart = set_apart(policy.ratios or {}, measures)
-    texts = Texts(train_counts, first, measures, apart, draw.describe() if draw else {})
-    if not isinstance(dev, DevSets):
-        return texts
-    texts = replace(texts, dev_sets=dev_counts, weights=dev.describe())
-    return replace(texts, measures=measures_together(texts, policy, compared)) if texts.further else texts
+    alone = policy.measures(train_counts, first or {}, sizes)
+    measures = {
+        language: joined.get(language, measure)
+        for language, measure in alone.items()
+        if language in joined or language not in compared
+    }
+    return Texts(
+        train_counts,
+        first,
+        measures,
+        set_apart(policy.ratios or {}, measures),
+        draw.describe() if draw else {},
+        dev_counts if weights else {},
+        weights,
+    )
 
 
-def measures_together(texts: Texts, policy: Policy, compared: Sequence[str]) -> dict[str, Measure]:
-    """With all dev sets in those of the languages that are compared on dev text."""
-    corpus = {language: texts.train[language] for language in compared}
+def measures_on_dev(
+    dev_sets: Mapping[str, Counts], weights: Mapping[str, float], policy: Policy, compared: Sequence[str]
+) -> dict[str, Measure]:
+    """Of the languages that are compared on dev text and that all sets have; no train text is needed for that."""
     found = {}
-    for name, dev in texts.dev_sets.items():
+    for name, dev in dev_sets.items():
         with of_set(name):
-            found[name] = without_ratios(policy).measures(corpus, dev)
+            texts = {language: dev[language] for language in compared if language in dev}
+            found[name] = without_ratios(policy).measures(texts, dev)
+    if len(found) < 2:
+        return next(iter(found.values()), {})
     shared = [language for language in compared if all(language in one for one in found.values())]
-    known = {language: one for language, one in texts.measures.items() if language not in compared}
     parts = {name: {language: one[language] for language in shared} for name, one in found.items()}
-    joined = known | (together(parts, texts.weights) if shared else {})
-    return {language: joined[language] for language in texts.train if language in joined}
+    return together(parts, weights) if shared else {}
 
 
 def without_ratios(policy: Policy) -> Policy:
@@ -269,6 +295,9 @@ def lines_to_go_by(
         return sources, {}
     texts = read_texts(sources, languages=languages, **{**reading, **LINE_BY_LINE})
     sizes = {language: [len(line.encode()) for line in lines] for language, lines in texts.items()}
+    for language in wanted:
+        if language in sizes:
+            estimate_by_lines(language, sizes)  # what cannot be compared is an error before train is read
     read = replace(resolve(texts), notes=sources.notes, left_out=sources.left_out)
     return read, sizes if any(language in sizes for language in wanted) else {}
 

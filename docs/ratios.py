@@ -1,6 +1,6 @@
 """What `--ratio LANG=auto` is worth: every language that has dev text, as if it had none.
 
-python docs/targets.py ../shared/data        an hour; writes docs/results/targets*.json, and goes on after a stop
+python docs/ratios.py ../shared/data        an hour; writes docs/results/ratios*.json, and goes on after a stop
 
 Errors: the estimated bytes of a dev line against the true ones, of 59 languages, each by the other 58.
 Gini: the paper's 30 languages, each in turn without dev text, judged on FLORES-200 devtest.
@@ -29,7 +29,7 @@ from pairity.training.estimating import estimate, estimate_by_lines
 SIZE = 8_000
 LINES = (5, 20, 50)
 RESULTS = Path(__file__).parent / "results"
-BY_LANGUAGE = RESULTS / "targets-languages.json"
+BY_LANGUAGE = RESULTS / "ratios-languages.json"
 
 Texts = Mapping[str, Sequence[str]]
 
@@ -160,7 +160,7 @@ def ginis(found: Mapping[str, Mapping[str, Sequence[float]]]) -> list[list[Any]]
 
 def write(name: str, columns: list[tuple[str, str | None]], rows: list[list[Any]], note: str) -> None:
     made = {
-        "made_by": "python docs/targets.py ../shared/data",
+        "made_by": "python docs/ratios.py ../shared/data",
         "columns": [{"name": column} | ({"format": kind} if kind else {}) for column, kind in columns],
         "rows": rows,
         "note": note,
@@ -176,7 +176,7 @@ if __name__ == "__main__":
     dev = count(data / "flores200" / "dev", languages=list(counts), split="dev")
     texts = read_texts(data / "flores200" / "dev", languages=list(counts))
     write(
-        "targets",
+        "ratios",
         [
             ("estimate", None),
             ("median error", ".1%"),
@@ -189,7 +189,7 @@ if __name__ == "__main__":
     )
     found = without_dev(counts, dev, texts, data / "flores200" / "devtest")
     write(
-        "targets-gini",
+        "ratios-gini",
         [
             ("in place of dev text", None),
             ("Gini, mean", ".4f"),
