@@ -36,7 +36,7 @@ def test_a_killed_experiment_goes_on_where_it_was(project: Path) -> None:
         assert note in notes
     (out / "tokenizers" / ".x.1-0.unfinished").mkdir()
     (out / "notes" / ".y.json.lock").touch()
-    assert said == f"interrupted: what is finished is in {out}, and the same command does the rest\n"
+    assert said == f"interrupted: finished parts are in {out}; run the same command again to continue\n"
     finished = pairity(*command)
     assert finished.returncode == 0, finished.stderr
     assert {path: path.stat().st_mtime_ns for path in notes} == notes
@@ -114,7 +114,7 @@ def test_several_sets_of_languages_are_told_apart(project: Path) -> None:
     [
         (["--window", "wide"], "error: --window has 'wide': give numbers, such as --window 100,200."),
         (["--method", "parrity"], "error: sweep: method is 'parrity': Did you mean 'parity'?"),
-        (["--alpha", "3"], "error: sweep: 'alpha' does nothing here, since there is no window"),
+        (["--alpha", "3"], "error: sweep: 'alpha' does nothing here, because there is no window"),
     ],
 )
 def test_a_mistake_on_the_command_line_is_one_sentence(project: Path, words: list[str], match: str) -> None:
@@ -129,7 +129,7 @@ def test_a_sweep_without_dev_says_which_option_is_missing(project: Path) -> None
     given = ["--train", project / "train", "--data", project / "test", "--vocab-size", "300"]
     failed = pairity("sweep", *given, "-o", project / "out")
     assert failed.returncode == 1
-    assert "give it with --dev, or --method classical" in failed.stderr
+    assert "pass it with --dev, or use --method classical" in failed.stderr
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

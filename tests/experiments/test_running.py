@@ -304,7 +304,7 @@ def test_what_is_finished_is_neither_judged_nor_written_again(
 def test_a_folder_with_other_things_is_left_alone(project: Path) -> None:
     (project / "out").mkdir()
     (project / "out" / "thesis.tex").touch()
-    with pytest.raises(PairityError, match=r"holds something else \(thesis.tex\) and no results"):
+    with pytest.raises(PairityError, match=r"contains other files \(thesis.tex\) and no results"):
         run(project / "grid.toml", project / "out")
     assert [path.name for path in (project / "out").iterdir()] == ["thesis.tex"]
 

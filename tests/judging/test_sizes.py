@@ -147,8 +147,11 @@ def test_a_leak_is_told_once_for_all_sizes() -> None:
         ([True], "sizes has True: give"),
         ([-5], "sizes has -5: give"),
         ([400, 800, 400], "the size 400 is given twice"),
-        ([100, 400], "one cannot be cut to 100 tokens: the bytes and its special tokens are 259"),
-        ([400, 99_999], "no tokenizer can be cut to 99,999 tokens. one is evaluated without 99,999"),
+        (
+            [100, 400],
+            "one cannot be truncated to 100 tokens: the bytes and its special tokens are already 259",
+        ),
+        ([400, 99_999], "no tokenizer can be truncated to 99,999 tokens. one is evaluated without 99,999"),
     ],
 )
 def test_sizes_that_cannot_be_are_refused_before_the_work(sizes: Any, message: str) -> None:
@@ -159,12 +162,10 @@ def test_sizes_that_cannot_be_are_refused_before_the_work(sizes: Any, message: s
 
 def test_no_tokenizer_that_can_be_cut_and_names_that_meet() -> None:
     with pytest.raises(
-        PairityError, match=r"no tokenizer can be cut to 400 tokens\. chunks is evaluated as it is"
+        PairityError, match=r"no tokenizer can be truncated to 400 tokens\. chunks is evaluated as it is"
     ):
         judged({"chunks": Chunks(2)})
-    with pytest.raises(
-        PairityError, match=r"'one@400' .* what 'one' is called when it is cut to 400.*another name"
-    ):
+    with pytest.raises(PairityError, match=r"'one@400' .* of 'one' truncated to 400.*another name"):
         judged({"one": ONE, "one@400": Chunks(2, "one@400")})
     with pytest.raises(PairityError, match="the baseline 'one@400' is not one of the tokenizers: one, other"):
         judged(baseline="one@400")

@@ -197,7 +197,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
 
 @pytest.mark.parametrize("metrics", [{"acc": 55.0}, {"acc": 10**400}, {"acc": 0.5, "acc_stderr": 1.7e308}])
 def test_an_accuracy_is_from_0_to_1(tmp_path, metrics):
-    with pytest.raises(pairity.PairityError, match="acc or its standard error is not from 0 to 1"):
+    with pytest.raises(pairity.PairityError, match="acc or its standard error is not between 0 and 1"):
         benchmarks.score({"a": written(tmp_path / "r.json", {"xnli_el": metrics})})
 
 

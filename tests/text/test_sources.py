@@ -200,7 +200,7 @@ def test_a_lone_file_whose_language_is_unclear(tmp_path: Path) -> None:
     refused(dotted, "is unclear", f"write eng_Latn={dotted}")
     refused(hidden, "is unclear", f"write eng_Latn={hidden}")
     refused(write(tmp_path / "a,b.txt"), "'a,b'", "cannot be the name of a language")
-    refused(write(tmp_path / "README.txt"), "no SOURCE given", "README.txt is taken for documentation")
+    refused(write(tmp_path / "README.txt"), "no SOURCE given", "README.txt looks like documentation")
     refused([write(tmp_path / "eng.txt"), write(tmp_path / "eng.txt.gz")], "'eng' is given twice")
 
 

@@ -204,7 +204,7 @@ def test_what_is_no_text_is_a_type_error():
 def test_ids_out_of_range_are_an_error():
     tok = small()
     for wrong in (len(tok), -1, 2**32, 2**70):
-        with pytest.raises(PairityError, match=f"id {wrong} is not in the vocabulary, whose ids"):
+        with pytest.raises(PairityError, match=f"id {wrong} is not in the vocabulary, which has the ids"):
             tok.decode([1, wrong])
 
 
@@ -237,7 +237,7 @@ def test_offsets_say_where_tokens_are():
     tokens = {byte: bytes([byte]) for byte in range(256)}
     shared = Tokenizer(tokens, [], pattern=None, special_tokens={"<a>": 256, "<longer>": 256})
     assert shared.encode_with_offsets("<a>", disallowed_special=())[1] == [(0, 1), (1, 2), (2, 3)]
-    with pytest.raises(PairityError, match="'<a>', '<longer>' have one id"):
+    with pytest.raises(PairityError, match="'<a>', '<longer>' share one id"):
         shared.encode_with_offsets("<longer>hi", allowed_special="all")
 
 

@@ -59,7 +59,8 @@ class Roles:
             if getattr(self, flag) and getattr(self, role) is None:
                 option = role.replace("_", "-")
                 raise PairityError(
-                    f"{flag} adds the {role} to every text, but there is none: name it with {role}=... (--{option})."
+                    f"{flag} adds the {role} to every text, but there is none: set it with {role}=... "
+                    f"(--{option})."
                 )
 
     @property
@@ -105,7 +106,7 @@ NO_ROLES = Roles()
 def roles_in(settings: Mapping[str, Any]) -> Roles:
     """From what `Roles.settings` gave, as a file kept it."""
     if unknown := [name for name in settings if name not in NAMES]:
-        raise PairityError(f"{unknown[0]!r} is not a role: those are {', '.join(NAMES)}.")
+        raise PairityError(f"{unknown[0]!r} is not a role. The roles are {', '.join(NAMES)}.")
     return Roles(**settings)
 
 

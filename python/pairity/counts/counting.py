@@ -103,7 +103,7 @@ def count(
     pruned = min_count if min_count > 1 else None
     refuse_together(shard, None, draw=draw, dedup=dedup, min_count=pruned)
     if engine and threads is not None:
-        raise PairityError(f"threads is {threads}: leave it out, since the engine says how many.")
+        raise PairityError(f"threads is {threads}: leave it out, because the engine decides how many.")
     refuse_together(None, engine, draw=draw, dedup=dedup, memory=memory, checkpoint=checkpoint)
     part_of = None
     if shard is not None:
@@ -238,7 +238,8 @@ def refuse_together(shard: object, engine: object, **settings: object) -> None:
         if value is not None and (shard or engine):
             where = "an engine" if engine else "a shard"
             raise PairityError(
-                f"{name} needs one process that sees all text, and {where} does not: leave one of them out."
+                f"{name} needs one process that sees all text, but {where} does not have that: leave one "
+                "of them out."
             )
 
 

@@ -193,8 +193,8 @@ def counts_files(paths: Any) -> list[Path]:
     for part in resolve(paths).inputs:
         if not (isinstance(part, CountsInput) and isinstance(part.data, Path)):
             raise PairityError(
-                f"{part.origin} holds no counts: a counts file is Parquet with the columns language, "
-                "pretoken, count. To count text use count()."
+                f"{part.origin} does not hold counts: a counts file is Parquet with the columns language, "
+                "pretoken, count. To count text, use count()."
             )
         files.append(part.data)
     return files
@@ -219,13 +219,14 @@ def check_alike(parts: Sequence[CutText], names: Sequence[str]) -> None:
     for name, part in zip(names, parts, strict=True):
         if part.pretokenization.hash != first.pretokenization.hash:
             raise PairityError(
-                f"{names[0]} and {name} were cut in different ways and cannot be put together: "
-                f"{names[0]} with {first.pretokenization}, {name} with {part.pretokenization}. "
-                "Count one of them again."
+                f"{names[0]} and {name} were split in different ways and cannot be merged: {names[0]} "
+                f"with {first.pretokenization}, {name} with {part.pretokenization}. Count one of them "
+                "again."
             )
         if part.split != first.split:
             raise PairityError(
-                f"{names[0]} is of split {first.split!r}, {name} of {part.split!r}: keep train and dev apart."
+                f"{names[0]} has split {first.split!r}, {name} has {part.split!r}: keep train and dev "
+                "separate."
             )
     check_shards(zip(names, (part.shard for part in parts), strict=True))
 

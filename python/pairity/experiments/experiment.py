@@ -130,7 +130,7 @@ class Experiment:
         for name, languages in self.languages.items():
             if name == ALL:
                 self.refuse(
-                    "[languages]", f"{ALL!r} is always there, every language of train: use another name."
+                    "[languages]", f"{ALL!r} is reserved for all languages of train: use another name."
                 )
             listing = isinstance(languages, list | tuple) and languages and all(map(is_text, languages))
             if not listing and not (isinstance(languages, str) and languages in SETS):
@@ -153,15 +153,16 @@ class Experiment:
             self.check_run(place, run)
         for key in self.grid:
             if key != "method" and not any(key in METHODS[method] for method in self.all_methods()):
-                self.refuse("[grid]", f"no run has a use for {key!r}: leave it out.")
+                self.refuse("[grid]", f"no run uses {key!r}: leave it out.")
         if self.chart is not None and self.chart not in KINDS:
             near = nearest(self.chart, KINDS)
             self.refuse(
-                "chart", f"there is no setting {self.chart!r}.{near} Name one that has several values."
+                "chart", f"there is no setting {self.chart!r}.{near} Name a setting that has several values."
             )
         if self.chart == "languages":
             self.refuse(
-                "chart", "tokenizers for other languages are judged on other text: name another setting."
+                "chart",
+                "tokenizers for different languages are evaluated on different text: name another setting.",
             )
 
     def methods_of(self, run: Mapping[str, Any]) -> list[str]:
@@ -175,7 +176,7 @@ class Experiment:
         for key, value in given.items():
             if key not in known:
                 self.refuse(
-                    place, f"there is no key {key!r}.{nearest(key, known)} Known are {', '.join(known)}."
+                    place, f"there is no key {key!r}.{nearest(key, known)} Known keys: {', '.join(known)}."
                 )
             if key not in KINDS or place == "[evaluation]":
                 continue
@@ -194,7 +195,7 @@ class Experiment:
             self.refuse(place, f"name is {run['name']!r}: give text.")
         if "tokenizer" in run:
             if idle := [key for key in run if key not in ("tokenizer", "name")]:
-                self.refuse(place, f"a tokenizer that exists is judged as it is: leave {quoted(idle)} out.")
+                self.refuse(place, f"an existing tokenizer is evaluated as it is: leave out {quoted(idle)}.")
             if not is_text(run["tokenizer"]):
                 self.refuse(
                     place, f"tokenizer is {run['tokenizer']!r}: give a folder, a file, or tiktoken:NAME."
@@ -203,7 +204,7 @@ class Experiment:
         methods = self.methods_of(run)
         for key in run:
             if key in KINDS and key != "method" and not any(key in METHODS[one] for one in methods):
-                self.refuse(place, f"method {' and '.join(methods)} has no use for {key!r}: leave it out.")
+                self.refuse(place, f"method {' and '.join(methods)} does not use {key!r}: leave it out.")
 
     def refuse(self, place: str, what: str, because: Exception | None = None) -> NoReturn:
         raise PairityError(f"{self.where}{'' if self.from_options else f', {place}'}: {what}") from because

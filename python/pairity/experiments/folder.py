@@ -74,8 +74,8 @@ class Folder:
                 and file.read_bytes() != experiment.encode()
             ):
                 raise PairityError(
-                    f"{file} was changed since it was written, and would be replaced: move it out of {self.path}, "
-                    "and run it from there."
+                    f"{file} was changed after it was written, and would be overwritten: move it out of "
+                    f"{self.path} and run it from there."
                 )
             return
         if not self.path.is_dir():
@@ -84,8 +84,8 @@ class Folder:
             )
         if found := [entry.name for entry in self.path.iterdir() if not entry.name.startswith(".")]:
             raise PairityError(
-                f"{self.path} holds something else ({found[0]}) and no results of an experiment: choose a new folder, "
-                "or that of the same experiment to complete it."
+                f"{self.path} contains other files ({found[0]}) and no results of an experiment: choose a "
+                "new folder, or the folder of the same experiment to complete it."
             )
 
     def claim(self) -> None:

@@ -27,7 +27,7 @@ def read(path: str | os.PathLike[str]) -> Experiment:
     for key, value in contents.items():
         if key not in TOP:
             raise PairityError(
-                f"{file}: there is no key {key!r}.{nearest(key, TOP)} Known are {', '.join(TOP)}."
+                f"{file}: there is no key {key!r}.{nearest(key, TOP)} Known keys: {', '.join(TOP)}."
             )
         kind, what = (
             (dict, f"a table, [{key}]")

@@ -101,7 +101,7 @@ def check_places(planned: Plan) -> None:
 def notes_of(gone: list[str]) -> list[str]:
     if not gone:
         return []
-    return [f"no longer part of this experiment: {listed(gone)}; delete what you have no other use for"]
+    return [f"no longer part of this experiment: {listed(gone)}; delete them if you do not need them"]
 
 
 def write_tables(folder: Folder, text: str, rows: list[Row], counted: list[Counted]) -> None:

@@ -49,8 +49,8 @@ REFERENCE: Final = "eng_Latn"
 LARGEST: Final = 4
 """How many times the vocabulary size is looked at where the targets are out of reach."""
 HALVES: Final = (
-    "no --judge: the odd lines of dev steered all that was tried, and its even lines judged it; tokenizer/ is trained "
-    "with all of dev"
+    "no --judge: the odd dev lines steered every setting that was tried, and the even lines evaluated it; "
+    "tokenizer/ is trained with all dev lines"
 )
 
 
@@ -175,7 +175,7 @@ def halves(data: Data) -> Data:
     lines = {code: len(texts) for code, texts in dev.items()}
     check_parallel(lines, what="dev text", fix="Align the files line by line.")
     if min(lines.values()) < 2:
-        raise PairityError("tune: dev has one line, which cannot both steer and judge: give --judge.")
+        raise PairityError("tune: dev has one line, which cannot both steer and evaluate: add --judge.")
     return replace(
         data,
         dev={code: texts[::2] for code, texts in dev.items()},
@@ -188,7 +188,8 @@ def check_prices(bench: Bench, targets: Sequence[Target], price: str | None) -> 
     codes = list(bench.lines)
     if len(codes) < 2:
         raise PairityError(
-            f"tune: train, dev and the text to judge on have one language in common ({codes[0]}): give two or more."
+            f"tune: train, dev and the evaluation text have only one language in common ({codes[0]}): "
+            "give two or more."
         )
     check_languages(targets, codes)
     if price is not None and price not in codes:
@@ -235,6 +236,6 @@ def shipped(bench: Bench, whole: Data, setting: Setting) -> Made:
     (row,) = bench.planned([setting]).rows
     if whole is not bench.data and row.dev is not None and whole.dev is not None:
         dev = {code: whole.dev[code] for code in row.dev}
-        row = replace(row, name=f"{row.name}, all of dev", dev=dev)
+        row = replace(row, name=f"{row.name}, all dev lines", dev=dev)
     (made,) = bench.make([row])
     return made

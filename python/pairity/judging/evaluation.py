@@ -92,8 +92,8 @@ def evaluate(
         check_parallel(
             {code: len(lines) for code, lines in texts.items()},
             what="the data",
-            fix="Align the files, leave those languages out, or pass parallel=False to go on without comparing "
-            "lines across languages.",
+            fix="Align the files, leave out those languages, or pass parallel=False to continue without "
+            "comparing lines across languages.",
         )
     gold = {} if morph is None else gold_words(morph, texts)
     units = {code: count_units(lines, code) for code, lines in texts.items()}
@@ -236,9 +236,11 @@ def collected_warnings(
         said.append(f"no token premium: the data has no {reference}{''.join(hints)}")
     for code in texts:
         twins = [other for other in other_names(code, texts) if other > code]
-        said += [f"{code} and {other} are one language under two names: it counts twice" for other in twins]
+        said += [
+            f"{code} and {other} are the same language under two names, so it counts twice" for other in twins
+        ]
     if len(texts) == 1:
-        said.append(f"one language only ({next(iter(texts))}): no Gini coefficient and no worst/best")
+        said.append(f"only one language ({next(iter(texts))}): no Gini coefficient and no worst/best")
     return said
 
 
@@ -250,8 +252,8 @@ def loss_warnings(judged: Sequence[Judged], sized: Sized) -> list[str]:
             worst = max(one.losses, key=lambda code: one.losses[code] / len(one.encoded[code].lengths))
             there = one.loss(worst).removeprefix("loses text ")
             said[name] = (
-                f"{name} {one.loss()}; in {worst}, {there}. What it drops costs no tokens, so it looks cheaper than it "
-                "is."
+                f"{name} {one.loss()}; in {worst}, {there}. Dropped text costs no tokens, so the "
+                "tokenizer looks cheaper than it is."
             )
     return list(said.values())
 

@@ -128,7 +128,7 @@ class Scores:
         rows = [row for row in self.select(tokenizer, metric).to_pylist() if row["language"] == language]
         if not rows:
             place = "over all languages" if language is None else f"for {language!r}"
-            raise PairityError(f"these scores have no {metric!r} of {tokenizer!r} {place}.")
+            raise PairityError(f"these scores have no {metric!r} for {tokenizer!r} {place}.")
         row = rows[0]
         return None if row["value"] is None else Interval(row["value"], row["low"], row["high"])
 
@@ -344,12 +344,12 @@ def read_file(folder: Path, manifest: Mapping[str, Any] | None, name: str) -> io
 def read_table(file: io.BytesIO, name: str, schema: pa.Schema) -> pa.Table:
     table = pq.read_table(file)
     if not table.schema.equals(schema):
-        raise ValueError(f"{name}.parquet has other columns than the {name} of an evaluation")
+        raise ValueError(f"{name}.parquet does not have the columns of an evaluation's {name}")
     table.validate(full=True)
     return table
 
 
 def check_lengths(lengths: Any) -> Integers:
     if not isinstance(lengths, np.ndarray) or lengths.ndim != 1 or lengths.dtype.kind not in "iu":
-        raise ValueError("lengths.npz holds something else than lengths of lines")
+        raise ValueError("lengths.npz does not hold line lengths")
     return lengths

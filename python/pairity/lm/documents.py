@@ -178,7 +178,8 @@ def write_documents(
     if (folder / DOCUMENTS).exists():
         if read_documents(folder)["settings"] != settings:
             raise PairityError(
-                f"{folder} holds documents of other text or settings: choose another output folder, or remove this."
+                f"{folder} holds documents from other text or settings: choose another output folder, or "
+                "remove this one."
             )
         return folder
     drawn = draw(found, choice.draw, how=choice.how, threads=threads, progress=listen)

@@ -106,7 +106,7 @@ class Recipe:
             raise PairityError(f"precision is {self.precision!r}: choose bf16 or float32.")
         if self.batch % (self.micro_batch or 1):
             raise PairityError(
-                f"micro_batch is {self.micro_batch}: it has to divide the batch of {self.batch}."
+                f"micro_batch is {self.micro_batch}: it must divide the batch of {self.batch}."
             )
 
     @property

@@ -63,21 +63,22 @@ class Draw:
                 raise PairityError(f"balance is {self.balance}: give a number of bytes, at least 1.")
         elif self.balance not in ("natural", "balanced", "temperature"):
             raise PairityError(
-                f"balance is {self.balance!r}: choose 'natural', 'balanced' or 'temperature', or give the bytes that "
-                "each language shall have."
+                f"balance is {self.balance!r}: choose 'natural', 'balanced' or 'temperature', or give the "
+                "number of bytes per language."
             )
         self.check_temperature()
         if self.by not in (None, "words", "bytes", "lines"):
             raise PairityError(f"by is {self.by!r}: choose 'words', 'bytes' or 'lines'.")
         if self.by is not None and self.balance not in ("balanced", "temperature"):
             raise PairityError(
-                f"by is {self.by!r}, but languages are neither balanced nor drawn by a temperature: leave it out."
+                f"by is {self.by!r}, but languages are neither balanced nor sampled by temperature: leave "
+                "it out."
             )
         for language, weight in (self.weights or {}).items():
             if not (is_number(weight) and math.isfinite(weight) and weight > 0):
                 raise PairityError(
-                    f"weight is {weight!r} for {language!r}: give a number above 0, such as 0.5. To leave a language "
-                    "out, choose the others with languages."
+                    f"weight is {weight!r} for {language!r}: give a number above 0, such as 0.5. To leave "
+                    "out a language, choose the others with languages."
                 )
         for language, size in self.limits.items():
             if size < 1:
@@ -88,7 +89,9 @@ class Draw:
     def check_temperature(self) -> None:
         if self.temperature is None:
             if self.balance == "temperature":
-                raise PairityError("balance is 'temperature': say which, as in temperature = 3.3.")
+                raise PairityError(
+                    "balance is 'temperature', but no temperature is given: add one, as in temperature = 3.3."
+                )
             return
         if not (is_number(self.temperature) and math.isfinite(self.temperature) and self.temperature >= 1):
             raise PairityError(

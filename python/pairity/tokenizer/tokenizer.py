@@ -258,7 +258,7 @@ class Tokenizer(Contents):
         if shared := self._model.shared_special_ids & set(ids):
             names = [name for name, token_id in self.special_tokens.items() if token_id in shared]
             raise PairityError(
-                f"{quoted(names)} have one id, so where tokens start and end in this text cannot be told: leave these "
+                f"{quoted(names)} share one id, so token offsets in this text are ambiguous: leave these "
                 "special tokens out of allowed_special."
             )
         lengths = np.fromiter((len(self.tokens[i]) for i in ids), np.int64, len(ids))
@@ -281,7 +281,7 @@ class Tokenizer(Contents):
         except OverflowError:
             wrong = next(i for i in given if not 0 <= i <= NO_ID)
             raise PairityError(
-                f"id {wrong} is not in the vocabulary, whose ids go from 0 to {len(self) - 1}"
+                f"id {wrong} is not in the vocabulary, which has the ids 0 to {len(self) - 1}"
             ) from None
         except ValueError as error:
             raise PairityError(str(error)) from None
@@ -318,8 +318,9 @@ class Tokenizer(Contents):
         share = share_of_global_merges(self.record)
         if share is not None and vocab_size < len(self):
             warnings.warn(
-                f"of this tokenizer the first {share:.0%} was learned for all languages together; cut to "
-                f"{vocab_size:,} tokens, that part is larger than in one trained at this size.",
+                f"the first {share:.0%} of this tokenizer was learned for all languages together; "
+                f"truncated to {vocab_size:,} tokens, that part is larger than in a tokenizer trained at "
+                "this size.",
                 PairityWarning,
                 stacklevel=2,
             )

@@ -106,7 +106,8 @@ class Parity(Comparing):
             refuse_lone_alpha(self.alpha)
         if not is_positive(self.joint) or self.joint > 1:
             raise PairityError(
-                f"joint is {self.joint}: give a share above 0.0, up to 1.0 (1.0 looks at the most frequent pair alone)."
+                f"joint is {self.joint}: give a share above 0.0, up to 1.0 (1.0 considers only the most "
+                "frequent pair)."
             )
         super().__post_init__()
 
@@ -207,8 +208,8 @@ def check_alpha(alpha: object) -> None:
 
 def refuse_lone_alpha(alpha: float) -> NoReturn:
     raise PairityError(
-        f"alpha is {alpha}, but it limits nobody without a window: give window=100 (--window 100) as well, or leave "
-        "alpha (--alpha) out."
+        f"alpha is {alpha}, but without a window it has no effect: also give window=100 (--window 100), "
+        "or leave out alpha (--alpha)."
     )
 
 

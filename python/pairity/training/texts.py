@@ -86,9 +86,11 @@ class Texts:
         stated = {language: one.ratio for language, one in measures.items() if one.estimate is None}
         guesses = [language for language, one in measures.items() if one.estimate and one.estimate.is_rough]
         return unlikely_ratios(stated, self.train, self.dev or {}) + [
-            f"no language with dev text is written as {language!r} is, so its ratio of {measures[language].ratio:,.1f} "
-            f"bytes per line is a rough guess by all of them. Translate the first ten dev lines into {language!r}, or "
-            "give a number."
+            (
+                f"no language with dev text has the script of {language!r}, so its ratio of "
+                f"{measures[language].ratio:,.1f} bytes per line is a rough guess from all of them. Translate "
+                f"the first ten dev lines into {language!r}, or give a number."
+            )
             for language in guesses
         ]
 
@@ -275,9 +277,9 @@ def lines_to_go_by(
 
 def refuse_counted(languages: list[str]) -> NoReturn:
     raise PairityError(
-        f"the ratio of {quoted(languages)} is auto and there is dev text for {quoted(languages)}, but dev counts do "
-        "not say how long each line is: give all dev text as text, or leave that of "
-        f"{quoted(languages)} out."
+        f"the ratio of {quoted(languages)} is auto and there is dev text for {quoted(languages)}, but dev "
+        "counts do not record how long each line is: give all dev text as text, or leave out that of "
+        f"{quoted(languages)}."
     )
 
 
