@@ -79,7 +79,7 @@ fmt: .venv/.dev ## Put Python and Rust into the house format
 bench: .venv/.bench ## Measure against the peers: machine, versions and ratios of one run
 	$(BIN)/python benches/bench.py
 
-bench-guard: ## Fail where the core needs over 5 % more instructions than recorded (needs valgrind)
+bench-guard: ## Fail where the core needs over 5% more instructions than recorded (needs valgrind)
 	'$(PYTHON)' benches/guard.py
 
 docs: .venv/.dev ## Write the reference from the code and build the pages as a site, in site/

@@ -23,7 +23,7 @@ def test_judge_and_report(trained, tmp_path):
     assert page.stat().st_size > 10_000
     leak = pairity("eval", f"ours={trained}", "--data", DEV, "--resamples", 5, "-o", tmp_path / "leak")
     assert [line.split(":")[:2] for line in leak.stderr.splitlines()] == [
-        ["warning", " ours is evaluated on the text that steered it"]
+        ["warning", " ours is evaluated on its own dev text"]
     ]
     priced = pairity("tax", trained, "--data", sample.FOLDER / "test", "--price", 2.5)
     assert priced.returncode == 0, priced.stderr

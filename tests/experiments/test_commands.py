@@ -105,7 +105,7 @@ def test_several_sets_of_languages_are_told_apart(project: Path) -> None:
     assert [line.split()[2] for line in lines] == ["two", "all"]
     page = (project / "out" / "report.html").read_text(encoding="utf-8")
     section = page.split('<section id="texts">')[1].split("</section>")[0]
-    assert "about test, the text at home, and the tokenizers for two." in section
+    assert "about test, the main text, and the tokenizers for two." in section
     assert section.count("<table") == 2
 
 

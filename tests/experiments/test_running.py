@@ -280,7 +280,7 @@ def test_the_page_shows_fairness_at_home_and_away_and_the_chart(done: Result) ->
     page = (done.folder / "report.html").read_text(encoding="utf-8")
     assert '<section id="texts">' in page
     assert '<section id="axis">' in page
-    assert "home (at home)" in page
+    assert "home (main text)" in page
     section = page.split('<section id="texts">')[1].split("</section>")[0]
     assert section.count("<tr>") == 2 + 10
     assert section.count("best") >= 2

@@ -131,9 +131,7 @@ def test_a_leak_is_told_once_for_all_sizes() -> None:
         warnings.simplefilter("always")
         scores = evaluate({"ours": tokenizer}, dev, sizes=[300, 400], resamples=0)
     assert len(caught) == 1
-    assert [said.partition(":")[0] for said in scores.warnings] == [
-        "ours is evaluated on the text that steered it"
-    ]
+    assert [said.partition(":")[0] for said in scores.warnings] == ["ours is evaluated on its own dev text"]
     assert list(scores.leaks) == ["ours@300", "ours@400"]
     assert list(scores.at_largest_size().leaks) == ["ours"]
 

@@ -253,7 +253,7 @@ def test_costs_in_a_unit_of_their_own_are_in_no_gini():
     assert set(run_of(tokenizer.record).set_apart) == {"code", "math"}
     lines, fairness, _ = race_figures("ours", one)
     assert lines.caption.endswith(
-        " code, math: tokens per line-equivalent of the training text, for want of dev text."
+        " code, math: tokens per line-equivalent of the training text, because there is no dev text."
     )
     assert "of the languages with dev text" in fairness.caption
 

@@ -91,7 +91,7 @@ def without_rare(language: str, rows: Rows, min_count: int, cut: Pretokenization
 
 
 def pruning_notes(summary: Iterable[Summary]) -> list[str]:
-    """What a user should hear: ["min_count 5 left out 1.9 % of all pre-tokens and 71.3 % of the distinct ones ..."]"""
+    """What a user should hear: ["min_count 5 left out 1.9% of all pre-tokens and 71.3% of the distinct ones ..."]"""
     rows = [row for row in summary if row.pruned is not None]
     if not rows:
         return []

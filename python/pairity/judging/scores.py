@@ -33,7 +33,7 @@ from pairity.formats.json_files import of_type, read_json
 from pairity.judging.arrays import Integers
 from pairity.judging.metrics.fairness import lorenz, worst_language
 
-LEAK = "evaluated on the text that steered it"
+LEAK = "evaluated on its own dev text"
 """What notes and warnings say of a tokenizer that has seen the text."""
 
 FORMAT = 3  # 1 had no digests, and up to 2 no p-values

@@ -1,8 +1,8 @@
 """The recipe: how large a model is and how it is trained, as one frozen value; sizes by name are in `sizes.csv`.
 
-The paper's recipe: AdamW (0.9, 0.95), weight decay 0.1, linear warm-up over 4 %, a constant learning rate, and a decay
-by 1 - sqrt over the last 20 %. Small models with few steps need a longer warm-up and a lower rate: each size has its
-own defaults (for 55M, 6e-4 with 10 % was stable and 1.5e-3 was not).
+The paper's recipe: AdamW (0.9, 0.95), weight decay 0.1, linear warm-up over 4%, a constant learning rate, and a decay
+by 1 - sqrt over the last 20%. Small models with few steps need a longer warm-up and a lower rate: each size has its
+own defaults (for 55M, 6e-4 with 10% was stable and 1.5e-3 was not).
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def report(
         )
     if sentences is not None and not tokenizers:
         raise PairityError(
-            "sentences need tokenizers to cut them: give tokenizers={name: Tokenizer or folder}."
+            "sentences need tokenizers to split them: give tokenizers={name: Tokenizer or folder}."
         )
     own = []
     if model_scores is not None:

@@ -105,7 +105,7 @@ def pareto_section(
     above_it = rendered("pareto.html.j2", part="above", legend=legend, verdict=verdict, notes=notes)
     return Section(
         "pareto",
-        "Where you stand",
+        "The trade-off curve",
         above_it,
         (figure,),
         rendered("pareto.html.j2", part="below", **shown),
@@ -118,14 +118,10 @@ def pareto_figure(found: Sequence[Point], priced: Sequence[str], limits: Mapping
     figure = Figure(
         "pareto",
         "Gini against compression" + (" and price" if priced else ""),
-        "Each point is a tokenizer. The line joins the settings that no other beats in both"
-        + (f"; the ring is what {ring_of(found)}" if ring_of(found) else "")
+        "Each point is a tokenizer. The line joins the settings that no other setting beats in both"
+        + (f"; the ring marks the setting that {ring_of(found)}" if ring_of(found) else "")
         + ("; dashed lines are targets" if limits else "")
-        + (
-            "; below, the same beside tokenizers that exist"
-            if any(one.kind == OTHER for one in found)
-            else ""
-        )
+        + ("; below, the same next to existing tokenizers" if any(one.kind == OTHER for one in found) else "")
         + ".",
         order=[kind for kind in KINDS if any(point.kind == kind for point in found)],
     )
@@ -174,7 +170,7 @@ def ring_of(found: Sequence[Point]) -> str:
     return (
         "was chosen"
         if any(point.chosen for point in found)
-        else "comes closest to the targets"
+        else "is closest to the targets"
         if any(point.closest for point in found)
         else ""
     )
