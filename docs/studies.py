@@ -29,46 +29,55 @@ DOCS = Path(__file__).parent
 
 STUDIES = {
     "window": ("Size of the window", "The window limits how often one language is served."),
-    "dev": ("Size of the dev set", "The first lines of FLORES dev steer; all of devtest judges."),
+    "dev": (
+        "Size of the dev set",
+        "Training is steered by the first lines of FLORES dev and evaluated on all of devtest.",
+    ),
     "share": (
         "Share of global merges",
-        "The part of the merges that is learned from all languages together.",
+        "The share of the merges that is learned from all languages together.",
     ),
-    "languages": ("59 languages", "The paper's 60, of which train text for 59 is here."),
-    "size": ("256,000 tokens", "Where the text of small languages runs out."),
+    "languages": ("59 languages", "The paper's 60 languages, of which we have training text for 59."),
+    "size": ("256,000 tokens", "At this size, the text of small languages runs out."),
     "balance": (
         "Balanced text",
-        "`balanced`: as many bytes of each language as the smallest has; a number: so many bytes of each, or all "
-        "where it has fewer. At 32,000 tokens, because balanced text is small text.",
+        (
+            "`balanced`: as many bytes of each language as the smallest has. A number: that many bytes of "
+            "each language, or all if it has fewer. At 32,000 tokens, because there is little balanced text."
+        ),
     ),
     "steering": (
-        "What steers",
-        'Parallel text; ratios of bytes per line, compared on train text; and the train text alone (`on="train"`), '
-        "the single corpus that is not parallel.",
+        "What steers training",
+        (
+            "Parallel text; ratios of bytes per line, compared on training text; and training text alone "
+            '(`on="train"`), which is not parallel.'
+        ),
     ),
     "unigram": (
         "UnigramLM",
-        "Learned by SentencePiece from the same counts of the same pre-tokens, over bytes; its first pieces are those "
-        "substrings that cover most of the text.",
+        (
+            "Trained by SentencePiece on the same counts of the same pre-tokens, over bytes; its initial "
+            "pieces are the substrings that cover most of the text."
+        ),
     ),
-    "pretokenizers": ("Pre-tokenizers", "How text is cut before anything is learned."),
+    "pretokenizers": ("Pre-tokenizers", "How text is split before anything is learned."),
 }
 """Study -> its heading, and what to know of it."""
 
 HEAD = """\
 # The paper, checked
 
-*Written by `python docs/studies.py` from recorded runs: no number and no answer on this page is typed by hand.*
+*Written by `python docs/studies.py` from recorded runs: no number and no answer on this page was typed by hand.*
 
-Parity-aware BPE was introduced by Foroutan et al. Here every variant of their paper is trained and judged again, on
-other text, and each claim has a rule that the numbers pass or fail. `make results` does it all from nothing;
-`make results QUICK=1` shows the way with small sizes on the text that ships with pairity. The studies are the files in
+Foroutan et al. introduced parity-aware BPE. This page trains and evaluates every variant of their paper again, on other
+text, and tests each claim with a rule that the numbers pass or fail. `make results` reproduces everything from scratch;
+`make results QUICK=1` runs a small version on the text that ships with pairity. The studies are the files in
 `experiments/`.
 
-What differs from the paper: the train text (up to {megabytes:,.0f} MB of sentences, documentation and software strings,
-where the paper has web text), FLORES-200 in place of FLORES+, the pre-tokenizer (GPT-4o's, unless said otherwise). So
-levels differ, and directions are compared. What the paper says of perplexity has [a study of its own](lm.md); what it
-says of benchmarks is not tested. {samples}
+These differ from the paper: the training text (up to {megabytes:,.0f} MB of sentences, documentation and software
+strings, where the paper has web text), FLORES-200 instead of FLORES+, and the pre-tokenizer (GPT-4o's, unless stated
+otherwise). Levels therefore differ, and we compare directions. The paper's claims about perplexity have [their own
+study](lm.md); its claims about benchmarks are not tested. {samples}
 
 ## The answers
 
@@ -122,19 +131,19 @@ def samples_sentence(results: Results) -> str:
     """How many samples of the text there are, and of what."""
     rows, unigram = results.find("table1"), results.find("unigram", variant="UnigramLM")
     if not rows:
-        return "The main table is not recorded."
+        return "There is no recorded run of the main table."
     share = rows[0].sample or 1.0
     said = (
-        f"The main table has {len({row.seed for row in rows})} samples of {share:.0%} of the lines, the other studies "
-        "have all lines, once."
+        f"The main table uses {len({row.seed for row in rows})} samples of {share:.0%} of the lines; the other studies "
+        "use all lines, once."
     )
     if not unigram:
         return f"{said} UnigramLM was not trained."
     part = f"one sample of {unigram[0].sample:.0%}" if unigram[0].sample else "all lines"
     minutes = sum(row.seconds for row in unigram) / 60
     return (
-        f"{said} UnigramLM has {part}, took {minutes:.0f} minutes for {len({row.vocab_size for row in unigram})} "
-        "vocabularies, and is compared with BPE from the same lines."
+        f"{said} UnigramLM uses {part}, took {minutes:.0f} minutes for {len({row.vocab_size for row in unigram})} "
+        "vocabularies, and is compared with BPE trained on the same lines."
     )
 
 
@@ -146,8 +155,8 @@ def away_sentence(results: Results) -> str:
     }
     home, away = each[HOME].variant, each[AWAY].variant
     return (
-        f"The fairest at home is {home}, and away {'it as well' if home == away else away}: there the best Gini "
-        f"coefficient is {each[AWAY].gini:.3f}, and at home {each[HOME].gini:.3f}.\n\n"
+        f"The fairest variant on FLORES is {home}, with a Gini coefficient of {each[HOME].gini:.3f}. On software "
+        f"strings it is {'also ' if home == away else ''}{away}, with {each[AWAY].gini:.3f}.\n\n"
     )
 
 
@@ -163,14 +172,26 @@ def page(results: Results) -> str:
             marked("studies-table1", tables),
             "\n## Every size\n\n![Gini against the size of the vocabulary](studies-sizes.svg)\n\n",
             marked("studies-sizes", tables),
-            "\n## The price, and who pays it\n\n"
-            "The paper does not show what its fairness costs the languages that had most.\n\n"
-            "![Tokens per line of each language](studies-languages.svg)\n\n",
+            (
+                "\n"
+                "## The price, and who pays it\n"
+                "\n"
+                "The paper does not show what fairness costs the languages with the most text.\n"
+                "\n"
+                "![Tokens per line of each language](studies-languages.svg)\n"
+                "\n"
+            ),
             marked("studies-price", tables),
-            "\n## At home and away\n\n"
-            "FLORES steers and FLORES judges, in the paper as here. Software strings are another domain: some are in "
-            "the train text, but none of it steered.\n\n"
-            "![Gini at home and away](studies-away.svg)\n\n",
+            (
+                "\n"
+                "## On other text\n"
+                "\n"
+                "In the paper and here, FLORES both steers training and evaluates it. Software strings are "
+                "another domain: some are in the training text, but none of them steered training.\n"
+                "\n"
+                "![Gini on FLORES and on software strings](studies-away.svg)\n"
+                "\n"
+            ),
             away_sentence(results),
             marked("studies-away", tables),
         ]
@@ -182,16 +203,22 @@ def page(results: Results) -> str:
             parts.append(marked(f"studies-{study}", tables))
     if "studies-states" in tables:
         parts.append(
-            "\n## Who ran out, got stuck or was starved\n\n"
-            "Gini alone hides a language that got nothing. Every training tells who had no pair left "
-            "(`exhausted`), who was served without getting cheaper (`stuck`), and who was hardly served while "
-            "it stayed expensive (`starved`).\n\n"
+            "\n"
+            "## Languages that ran out, got stuck or were starved\n"
+            "\n"
+            "Gini alone can hide a language that got nothing. Every training run reports which languages "
+            "had no pair left (`exhausted`), which were served without getting cheaper (`stuck`), and "
+            "which were hardly served while they stayed expensive (`starved`).\n"
+            "\n"
         )
         parts.append(marked("studies-states", tables))
     versions = ", ".join(f"{name} {version}" for name, version in results.versions.items())
     number = len({(row.study, row.name) for row in results.rows})
     parts.append(
-        f"\n## With what\n\n{number} tokenizers, each judged on `{HOME}` and `{AWAY}`; {versions}; {results.machine}.\n"
+        "\n"
+        "## Versions\n"
+        "\n"
+        f"{number} tokenizers, each evaluated on `{HOME}` and `{AWAY}`; {versions}; {results.machine}.\n"
     )
     return "".join(parts)
 
@@ -237,7 +264,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", nargs="+", choices=STUDIES_IN_ORDER, help="only these studies")
     parser.add_argument("--quick", action="store_true", help="tiny sizes on the text that ships with pairity")
     parser.add_argument("--train", nargs="+", metavar="SOURCE", help="other text to learn from")
-    parser.add_argument("--dev", nargs="+", metavar="SOURCE", help="other parallel text that steers")
+    parser.add_argument("--dev", nargs="+", metavar="SOURCE", help="other parallel text to steer training")
     parser.add_argument(
         "--judge",
         nargs="+",

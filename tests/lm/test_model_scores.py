@@ -74,7 +74,10 @@ def test_seeds_are_averaged_with_an_interval_over_documents_and_seeds(tmp_path):
         (f"{HEAD},low,high\na,eng_Latn,x,1,2,0\n", "row 2: 'low' is 2, above 'high', which is 0"),
         (f"{HEAD},low,high\na,eng_Latn,x,5,0.5,1.5\n", "row 2: 'value' is 5, outside its interval from 0.5 to 1.5"),
         (f"{HEAD}\na,eng_Latn,accuracy,55\n", "row 2, column 'value' is 55: an accuracy is between 0 and 1"),
-        (f"{HEAD},random\na,eng_Latn,accuracy,0.5,-1\n", "row 2, column 'random' is -1: an accuracy is between 0 and 1"),
+        (
+            f"{HEAD},random\na,eng_Latn,accuracy,0.5,-1\n",
+            "row 2, column 'random' is -1: an accuracy is between 0 and 1",
+        ),
         (f"{HEAD}\na,eng_Latn,x\x01y,1\n", r"row 2, column 'measure' is 'x\x01y', with characters that cannot be"),
         (f"{HEAD}\na,eng_Latn,x\uffff,1\n", r"row 2, column 'measure' is 'x\uffff'"),
         (f"{HEAD},text\na,eng_Latn,x,1,a\x1bb\n", r"row 2, column 'text' is 'a\x1bb'"),
