@@ -247,7 +247,7 @@ def test_a_language_without_dev_text(tmp_path):
         shown = " ".join(done.stdout.split())
         assert "without dev text, measured on training text:" in shown
         estimated = re.search(
-            r"a line-equivalent is [\d.]+ train bytes \(estimated by its train text\)", shown
+            r"a line-equivalent is [\d.]+ train bytes \(estimated from its training text\)", shown
         )
         assert estimated
         assert shown.index("tokens per line ") < shown.index("tokens per line-equivalent")

@@ -77,7 +77,7 @@ def test_train_draws_and_the_tokenizer_says_from_what(data: Path, tmp_path: Path
     words += ["--languages", "paper-30", "-o", tmp_path / "tok"]
     done = pairity(*words)
     assert done.returncode == 0, done.stderr
-    assert "drawn from" in done.stdout
+    assert "sampled from" in done.stdout
     assert "paper-30 is used without" in done.stderr
     record = Tokenizer.load(tmp_path / "tok").record
     assert record["draw"]["max_bytes"] == {"*": 3000}

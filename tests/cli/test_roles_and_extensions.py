@@ -120,7 +120,7 @@ BAD = {
     "no special token": ("gguf", "--pad-token <x>", "pad_token '<x>' is not a special token"),
     "no place for a template": ("tiktoken", "--chat-template CHAT", "cannot store chat_template"),
     "no place for a role": ("merges", "--bos-token <s>", "merges.txt cannot store bos_token"),
-    "a role that is not added": ("hf", "--eos-token </s>", "Give add_eos=True (--add-eos) as well"),
+    "a role that is not added": ("hf", "--eos-token </s>", "Also give add_eos=True (--add-eos)"),
     "no template": (
         "transformers",
         "--chat-template BAD",

@@ -99,7 +99,7 @@ def test_a_shard_without_files_of_a_language_is_kept_at_checkpoints(
     parts = [count(files, shard=(n, 2), checkpoint=tmp_path / f"kept{n}") for n in (1, 2)]
     assert merge(parts) == count(files)
     (tmp_path / "bbb.txt").write_text("\n\n\n")
-    with pytest.raises(PairityError, match=r"no text for 'bbb': .* holds 3 blank lines"):
+    with pytest.raises(PairityError, match=r"no text for 'bbb': .* contains 3 blank lines"):
         count(files, checkpoint=tmp_path / "kept")
 
 

@@ -104,7 +104,7 @@ BAD = {
     "an existing tokenizer is evaluated as it is: leave out 'window'": {
         "runs": [{"tokenizer": "x", "window": 3}]
     },
-    "two rows are called 'parity': give their runs names": {"runs": [{}, {"sample": 0.5}]},
+    "two rows are called 'parity': give their runs different names": {"runs": [{}, {"sample": 0.5}]},
     "the name has {window}, which has no value": {"runs": [{"name": "w{window}"}]},
     "[evaluation]: there is no key 'resample'. Did you mean 'resamples'?": {"evaluation": {"resample": 3}},
     "[judge]: names no text": {"judge": {}},
@@ -143,9 +143,9 @@ OF_THE_DATA = {
     "vocab_size is missing": ("vocab_size = [300, 340]", ""),
     "no such file or folder: {folder}/trian": ('train = "train"', 'train = "trian"'),
     "no such file or folder: {folder}/nowhere": ('away = "away"', 'away = "nowhere"'),
-    "[grid]: there is no set of languages 'thirty'. Known are": ("[grid]", '[grid]\nlanguages = "thirty"'),
+    "[grid]: there is no set of languages 'thirty'. Known sets:": ("[grid]", '[grid]\nlanguages = "thirty"'),
     "To list codes, add them under [languages]": ("[grid]", '[grid]\nlanguages = ["eng_Latn", "tam_Taml"]'),
-    "the languages 'few' have 'tam_Tmil', which train lacks. Did you mean tam_Taml?": (
+    "the languages 'few' include 'tam_Tmil', which train lacks. Did you mean tam_Taml?": (
         "[grid]",
         '[languages]\nfew = ["eng_Latn", "tam_Tmil"]\n[grid]\nlanguages = "few"',
     ),
@@ -221,7 +221,7 @@ def test_what_a_set_lacks_is_told_where_it_is_a_preset(project: Path) -> None:
     made = plan(read(file))
     assert made.sets() == {"paper-30": ("eng_Latn", "jpn_Jpan", "tam_Taml")}
     assert any(note.startswith("paper-30 is used without deu_Latn") for note in made.notes)
-    assert "away has no text in tam_Taml: judged there without them" in made.notes
+    assert "away has no text in tam_Taml: evaluated without them" in made.notes
 
 
 def test_counts_can_be_trained_on_and_not_drawn_from(project: Path) -> None:
@@ -310,7 +310,7 @@ def test_text_that_is_read_is_a_stage_of_the_progress(project: Path) -> None:
 
 def test_an_empty_file_and_a_draw_of_nothing_are_named_with_the_experiment(project: Path) -> None:
     file = project / "grid.toml"
-    for sample, match in (("sample = 0.001", "takes nothing from "), ("balance = 10", "would give 10 bytes")):
+    for sample, match in (("sample = 0.001", "takes nothing from "), ("balance = 10", "would be 10 bytes")):
         change = file.read_text(encoding="utf-8").replace("[grid]", f"[grid]\n{sample}", 1)
         (project / "drawn.toml").write_text(change, encoding="utf-8")
         with pytest.raises(PairityError, match=rf"drawn.toml, train: .*{match}"):

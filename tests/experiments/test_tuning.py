@@ -146,7 +146,7 @@ def test_out_of_reach_is_said_with_what_is_closest_and_what_would_be_needed(
     given = ["--train", project / "train", "--dev", project / "dev", "--judge", project / "test"]
     given += ["--vocab-size", SIZE, "--resamples", 0, "-o", project / "out", "--target", "worst<=65"]
     with pytest.raises(
-        PairityError, match=r"No setting meets worst<=65 at 330 tokens\. Closest is .* would do: "
+        PairityError, match=r"No setting meets worst<=65 at 330 tokens\. The closest is .* would be enough: "
     ):
         tune_command.main(list(map(str, given)), standalone_mode=False)
     printed = capsys.readouterr().out

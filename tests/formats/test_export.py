@@ -226,7 +226,7 @@ def test_every_format_is_written_and_read_by_its_library(tmp_path):
     tok.export("merges", tmp_path / "merges", force=True)
     with pytest.raises(PairityError, match=r"unknown format 'onnx'\. Choose one of hf"):
         tok.export("onnx", tmp_path / "x")
-    with pytest.raises(PairityError, match="another name"):
+    with pytest.raises(PairityError, match="cannot be named"):
         tok.export("tiktoken", tmp_path / "x.json")
 
 
@@ -335,7 +335,7 @@ def test_patterns_that_would_change_their_sense_are_refused(pattern):
 
 
 def test_the_last_resort_is_to_compare():
-    with pytest.raises(PairityError, match=r"cuts 'D' where ours cuts \"Don't\""):
+    with pytest.raises(PairityError, match=r"gives 'D' where ours gives \"Don't\""):
         oniguruma.compare(r"\S+|\s", r"\S|\s")
     with pytest.raises(PairityError, match="cannot run the pattern"):
         oniguruma.compare(r"\S+|\s", r"(")

@@ -302,7 +302,7 @@ def test_the_command_says_what_holds(tmp_path, monkeypatch):
     )
     for to in ("hf", "transformers", "tiktoken", "merges"):
         elsewhere = export("nowhere", "--to", to, "-o", "d", "--allow-different")
-        assert "is for gguf and wordpiece alone" in str(elsewhere.exception)
+        assert "is only for gguf and wordpiece" in str(elsewhere.exception)
 
 
 # ------------------------------------------------------------------ the real llama.cpp

@@ -87,7 +87,7 @@ def test_published_ranks_have_their_special_tokens(tmp_path: Path) -> None:
     path = write_ranks(tmp_path / "r50k_base.tiktoken", more=50_256 - 259)
     assert Tokenizer.load(path).special_tokens == {"<|endoftext|>": 50_256}
     own = write_ranks(tmp_path / "mine_like_r50k.tiktoken")
-    with pytest.warns(PairityWarning, match=r"named like r50k.*though it has 259 ranks.*r50k\.tiktoken@r50k"):
+    with pytest.warns(PairityWarning, match=r"named like r50k.*but it has 259 ranks.*r50k\.tiktoken@r50k"):
         guessed = Tokenizer.load(own)
     assert guessed == Tokenizer.load(f"{own}@r50k")
     assert guessed.special_tokens == {}

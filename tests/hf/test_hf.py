@@ -286,7 +286,7 @@ def test_a_window_without_pairs_ends():
         ({"limit_alphabet": 2.5}, "limit_alphabet is 2.5"),
         ({"continuing_subword_prefix": "##"}, "continuing_subword_prefix is '##', which is not supported"),
         ({"end_of_word_suffix": "</w>"}, "end_of_word_suffix is '</w>', which is not supported"),
-        ({"initial_alphabet": ["ab"]}, "initial_alphabet holds 'ab': give single characters"),
+        ({"initial_alphabet": ["ab"]}, "initial_alphabet contains 'ab': give single characters"),
         ({"special_tokens": "<s>"}, "special_tokens must be a list: ['<s>']"),
         ({"special_tokens": [3]}, "special_tokens must be str or AddedToken, but 3 is int"),
         ({"special_tokens": [""]}, "a special token is empty"),

@@ -146,7 +146,7 @@ def test_the_overview_has_one_row_per_tokenizer() -> None:
 
 
 def test_asking_for_a_row_that_is_not_there() -> None:
-    with pytest.raises(PairityError, match="no 'gini' of 'four' over all languages"):
+    with pytest.raises(PairityError, match="no 'gini' for 'four' over all languages"):
         scores_of().value("four", "gini")
 
 

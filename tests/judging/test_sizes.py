@@ -103,7 +103,9 @@ def test_a_hybrid_by_share_is_not_cut() -> None:
 
     hybrid, counted = (trained(656, pairity.Parity(global_merges=number)) for number in (0.5, 50))
     assert counted.truncate(456) == trained(456, pairity.Parity(global_merges=50))
-    with pytest.warns(pairity.PairityWarning, match="the first 50% was learned for all languages together"):
+    with pytest.warns(
+        pairity.PairityWarning, match="the first 50% of this tokenizer was learned for all languages together"
+    ):
         assert hybrid.truncate(456) == trained(456, pairity.Classical())
     scores = judged({"hybrid": hybrid, "counted": counted}, sizes=(456,))
     assert scores.tokenizers == ["hybrid", "counted@456"]

@@ -83,7 +83,7 @@ def test_files_here_by_address(tmp_path: Path) -> None:
         ("eng=memory://parts/none.txt", "no such file or folder: memory://parts/none.txt"),
         ("eng=memory://parts/*.txt", r"no file matches memory://parts/\*\.txt"),
         ("eng=nosuch://x/y.txt", "cannot reach nosuch://x/y.txt"),
-        ("eng=memory://parts", r"memory:///?parts holds folders \(en\)"),
+        ("eng=memory://parts", r"memory:///?parts contains folders \(en\)"),
     ],
 )
 def test_addresses_that_lead_nowhere(source: str, message: str) -> None:

@@ -139,9 +139,9 @@ def test_an_error_names_the_line_of_the_file(tmp_path: Path) -> None:
 def test_what_cannot_be_drawn_is_named(tmp_path: Path) -> None:
     with pytest.raises(PairityError, match=r"sample = 1e-06 takes nothing from 'a'"):
         draw(resolve({"a": ["one line"]}), Draw(sample=1e-6))
-    with pytest.raises(PairityError, match=r"'a' would give 3 bytes, less than its first line"):
+    with pytest.raises(PairityError, match=r"the share of 'a' would be 3 bytes, less than its first line"):
         draw(resolve({"a": ["one line"]}), Draw(balance=3))
-    with pytest.raises(PairityError, match=r"'a' would give 3 bytes, less than its first line"):
+    with pytest.raises(PairityError, match=r"the share of 'a' would be 3 bytes, less than its first line"):
         count({"a": ["one line"]}, draw=Draw(budget=3))
     with pytest.raises(PairityError, match=r"weight is given for 'b'"):
         count({"a": ["one line"]}, draw=Draw(weights={"b": 3}))

@@ -204,7 +204,7 @@ def test_what_is_no_text_is_a_type_error():
 def test_ids_out_of_range_are_an_error():
     tok = small()
     for wrong in (len(tok), -1, 2**32, 2**70):
-        with pytest.raises(PairityError, match=f"id {wrong} is not in the vocabulary, which has the ids"):
+        with pytest.raises(PairityError, match=f"id {wrong} is not in the vocabulary, whose ids"):
             tok.decode([1, wrong])
 
 

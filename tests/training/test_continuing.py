@@ -161,7 +161,7 @@ def test_what_is_no_byte_level_bpe_is_not_continued(tmp_path: Path) -> None:
 
 def test_ranks_without_special_tokens_are_continued_with_a_word(tmp_path: Path) -> None:
     path = write_ranks(tmp_path / "x.tiktoken")
-    with pytest.warns(PairityWarning, match=r"new tokens get the ids from 259 on.*into x\.json"):
+    with pytest.warns(PairityWarning, match=r"new tokens get the ids from 259 on.*in x\.json"):
         longer = train({"eng": ["abab"]}, num_merges=1, continue_from=f"{path}@gpt2", **settings())
     assert len(longer) == 260
     (tmp_path / "x.json").write_text('{"special_tokens": {"<s>": 300}}')

@@ -132,7 +132,7 @@ def test_an_object_of_another_library_can_be_continued(dev, first):
         ({"add_tokens": 1.5}, "add_tokens is 1.5: it must be a whole number"),
         ({"add_tokens": 5, "vocab_size": 700}, "how much to learn must be given only once"),
         ({"add_tokens": 5, "num_merges": 7}, "how much to learn must be given only once"),
-        ({}, "say how much to learn"),
+        ({}, "how much to learn must be given exactly once"),
         (
             {"add_tokens": 5, "bos_token": "<new>"},
             "bos_token '<new>' is not a special token of this tokenizer",

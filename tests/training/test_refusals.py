@@ -132,7 +132,7 @@ def test_bad_input_is_refused_before_any_work(case, monkeypatch):
     [
         (
             {"dev": DEV | {"tel": [" a", " a"]}},
-            "train text of 'deu' has a pre-token of 11 bytes, but the limit is 10 .*--pretokenizer gpt4o",
+            "training text of 'deu' has a pre-token of 11 bytes, but the limit is 10: .*--pretokenizer gpt4o",
         ),
         ({"dev": DEV | {"tel": [" a", " తెలుగు"]}}, "dev text of 'tel' has a pre-token of 19 bytes"),
     ],
@@ -164,7 +164,10 @@ def test_a_pre_token_too_long_for_the_engine_is_refused_before_any_work(settings
         ({"alpha": 0.0}, "alpha is 0"),
         ({"alpha": float("inf")}, "alpha is inf"),
         ({"alpha": 3.0}, r"alpha is 3\.0, but without a window it has no effect: also give window=100"),
-        ({"on": "train", "unit": "byte"}, "on='train' compares train bytes, so unit='byte' .* does nothing"),
+        (
+            {"on": "train", "unit": "byte"},
+            "on='train' compares training bytes, so unit='byte' .* does nothing",
+        ),
         ({"ratios": {"a": 1.0}, "unit": "word"}, "ratios are bytes per line, so unit='word' .* does nothing"),
         ({"global_merges": -1}, "global_merges is -1: give a number of merges"),
         ({"global_merges": 1.5}, r"global_merges is 1\.5: give a number of merges"),

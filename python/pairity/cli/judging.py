@@ -231,7 +231,7 @@ def name_and_spec(text: str) -> tuple[str, str]:
 def tax_command(tokenizers: Sequence[str], data: Sequence[str], price: float, reference: str) -> None:
     """Show what the same content costs in each language.
 
-    For what a TOKENIZER can be, see pairity eval --help; for a SOURCE, pairity --help.
+    For what a SOURCE can be, see pairity --help; for a TOKENIZER, pairity eval --help.
     """
     table = tax(list(tokenizers), price, data=list(data), reference=reference)
     click.echo(

@@ -133,7 +133,7 @@ def decoded(tokenizer: Tokenizer | TokenizerLike, ids: list[int]) -> bytes:
         return tokenizer.decode_bytes(ids)
     if wrong := [token for token in ids if not 0 <= token < tokenizer.vocab_size]:
         last = tokenizer.vocab_size - 1
-        raise PairityError(f"id {wrong[0]} is not in the vocabulary, which has the ids 0 to {last}")
+        raise PairityError(f"id {wrong[0]} is not in the vocabulary, whose ids go from 0 to {last}")
     text = tokenizer.decode(ids)
     return text.encode() if isinstance(text, str) else text
 

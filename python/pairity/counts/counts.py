@@ -43,10 +43,10 @@ from pairity.text.sources import resolve
 class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
     """Language -> its counts, in the order in which the languages were given.
 
-    `left_out` lists languages that were found and not wanted, `notes` what else a user should hear. Counts that were
-    made in bounded memory are on disk: a language is merged into memory each time that it is asked for, and `save`
-    merges all of them straight into the file. `drawn` says what each language gave, where only some of its text was
-    counted, and `shard` which part of a count it is, if it is not all of it.
+    `left_out` lists languages that were found but not wanted, `notes` other remarks for the user. Counts made in
+    bounded memory are on disk: a language is merged into memory each time you access it, and `save` merges all of them
+    straight into the file. `drawn` says how much of each language was taken, if the text was sampled, and `shard` which
+    part of a count this is, if it is not all of it.
     """
 
     def __init__(

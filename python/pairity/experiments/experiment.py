@@ -77,33 +77,33 @@ KINDS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """Frozen, and checked when it is made: keys and kinds of values; `plan` looks at the text."""
+    """Frozen; keys and types of values are checked when it is created, and `plan` checks the text."""
 
     train: str | Sequence[str]
     """SOURCEs to learn from."""
     judge: Mapping[str, str | Sequence[str]]
-    """Name -> SOURCEs to judge on; the first is at home."""
+    """Name -> SOURCEs to evaluate on; the first is the main text."""
     runs: Sequence[Mapping[str, Any]] = ({},)
-    """What differs from row to row: `method` and its settings, or `tokenizer` for one that exists; `name`."""
+    """What differs from row to row: `method` and its settings, or `tokenizer` for an existing one; `name`."""
     dev: str | Sequence[str] | None = None
-    """Parallel SOURCEs that decide who is served."""
+    """Parallel SOURCEs that decide which language is served."""
     grid: Mapping[str, Any] = field(default_factory=dict)
-    """Settings that all runs share, as far as their methods have a use for them."""
+    """Settings that all runs share, as far as their methods use them."""
     languages: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
     """Named sets of languages."""
     evaluation: Mapping[str, Any] = field(default_factory=dict)
     """For `evaluate`: metrics, resamples, reference, morph, seed, baseline."""
     seed: int = 0
-    """Of all that is drawn, where a row has no seed of its own."""
+    """Seed for all sampling, if a row does not have its own."""
     title: str = "Experiment"
     text_column: str = "text"
     """Where the text is in files that have several columns or fields."""
     chart: str | None = None
-    """The setting that Gini and tokens per line are drawn against."""
+    """The setting that Gini and tokens per line are plotted against."""
     where: str = field(default="the experiment", compare=False)
-    """How errors call it."""
+    """Its name in errors."""
     from_options: bool = field(default=False, compare=False)
-    """Its settings are options of a command, so that errors name no place in a file."""
+    """Whether its settings are options of a command; errors then name no place in a file."""
 
     def __post_init__(self) -> None:
         for place, value in (

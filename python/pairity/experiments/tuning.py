@@ -74,20 +74,20 @@ def tune(
 ) -> Tuned:
     """Try settings from classical BPE to equal costs, and train the best one that meets all targets.
 
-    train, dev    SOURCEs: text or counts to learn from, and the parallel text that steers
-    out           a folder for everything; what is finished there, by this or another tuning, is not done again
-    targets       upper limits such as "eng_Latn<=+5%" (against classical BPE of the same size), "eng_Latn<=45" and
-                  "worst<=45" (tokens per line), "mean<=40", "every<=+10%", "gini<=0.01"
-    judge         parallel text that all numbers are from. Without it, the odd lines of dev steer and the even lines
-                  judge what is tried, and what is chosen is trained once more with all of dev
-    compare       tokenizers that exist, as `evaluate` takes them: shown beside the curve
-    price         a language whose price is shown; those of the targets are in any case
-    steps         how often the gap is halved in which the targets begin to be met
-    largest       if no setting meets the targets, the largest vocabulary that is looked at; 4 times the size if None
+    train, dev    SOURCEs: text or counts to learn from, and the parallel text that steers training
+    out           a folder for all results; finished parts there, from this or another tuning, are reused
+    targets       upper limits such as "eng_Latn<=+5%" (compared with classical BPE of the same size), "eng_Latn<=45"
+                  and "worst<=45" (tokens per line), "mean<=40", "every<=+10%", "gini<=0.01"
+    judge         parallel text to evaluate on. Without it, the odd dev lines steer and the even dev lines evaluate the
+                  settings that are tried, and the chosen one is trained once more with all dev lines
+    compare       existing tokenizers, as for `evaluate`: shown next to the curve
+    price         a language whose price is shown, in addition to those in the targets
+    steps         how many times to halve the gap between a setting that meets the targets and one that does not
+    largest       the largest vocabulary to try if no setting meets the targets; None: 4 times the size
     resamples     bootstrap resamples for the 95% intervals; 0 for none
 
-    Among settings that meet all targets, the best is the one with the most lines per token if a target is about
-    fairness (gini, worst), and the one with the lowest Gini coefficient if not.
+    Among settings that meet all targets, the best is the one with the most lines per token if any target is about
+    fairness (gini, worst), and the one with the lowest Gini coefficient otherwise.
     """
     wanted = read_targets(targets)
     if not is_whole(steps) or steps < 0:

@@ -66,7 +66,7 @@ def label(
     """Write the text of `sources` (files, folders of files, globs) into a new folder, one file per language.
 
     A text whose language has less than `confidence` goes to `unsure` with its script, as in und_Latn. Returns how much
-    went where, the most first.
+    went where, largest first.
     """
     look = labeller(identifier, confidence, unsure)
     how = TextReading(text_column=text_column, errors=errors)

@@ -110,7 +110,7 @@ def files_at(path: Place, origin: str, notes: list[str]) -> list[TextFile]:
         if folders:
             # Data sets keep train/ and test/ side by side here: reading both would be a bad, quiet mistake.
             raise PairityError(
-                f"{path} holds several folders ({', '.join(sub.name for sub in folders[:5])}): name one, "
+                f"{path} contains folders ({', '.join(sub.name for sub in folders[:5])}): name one, "
                 f"such as LANG={folders[0]}, or all of them, LANG='{path}/*/*'."
             )
         if not files:

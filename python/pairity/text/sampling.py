@@ -29,31 +29,31 @@ ROUNDING = Fraction(1, 10**6)
 
 @dataclass(frozen=True, kw_only=True)
 class Draw:
-    """What to take, in this order: `sample` of the lines of each language, of these no more than `max_bytes`; of what
-    is left as much as `balance` and `weights` say; of all languages together no more than `budget`."""
+    """How much text to take, applied in this order: the share `sample` of the lines of each language; of these at most
+    `max_bytes`; of the rest as much as `balance` and `weights` say; of all languages together at most `budget`."""
 
     sample: float = 1.0
     """The share of the lines of each language."""
     balance: str | int = "natural"
-    """"natural": all; "balanced": as much of each language as the smallest has; "temperature": see there; a number: so
-    many bytes of each, or all where it has fewer."""
+    """"natural": all; "balanced": as much of each language as the smallest has; "temperature": see `temperature`; a
+    number: that many bytes of each, or all if it has fewer."""
     temperature: float | None = None
-    """Each language in proportion to size ** (1 / temperature), and as much in all as every language has the text for.
-    1 leaves languages as they are; the paper takes 3.3."""
+    """Each language in proportion to size ** (1 / temperature), and as much in total as the text of every language
+    allows. 1 leaves languages as they are; the paper uses 3.3."""
     seed: int = 0
-    """Another number takes other lines."""
+    """A different number takes different lines."""
     by: Literal["words", "bytes", "lines"] | None = None
-    """The size that "balanced" makes equal (else bytes) and that `temperature` goes by (else words).
+    """The unit of size for "balanced" (default: bytes) and `temperature` (default: words).
 
-    Words lie between spaces and punctuation: a language written without spaces has few, and so caps all others."""
+    Words are separated by spaces and punctuation: a language written without spaces has few, and so caps all others."""
     weights: Mapping[str, float] | None = None
-    """{language: how many times as much it gives, compared with the others}; 1 for those not named."""
+    """{language: how much of it to take, relative to the others}; 1 for those not named."""
     max_bytes: int | str | Mapping[str, int | str] | None = None
-    """How much text a language has at most, as if there were no more: for each, or {language: size}, where "*" stands
+    """The most that is taken of a language, as if it had no more text: for each, or {language: size}, where "*" stands
     for all that are not named."""
     budget: int | str | None = None
-    """How much to take of all languages together: "10GB", or "2M lines", where a record is a line. A language that
-    has less than its part gives all it has, and the others share the rest."""
+    """How much to take of all languages together: "10GB", or "2M lines" (a record counts as a line). A language with
+    less text than its share contributes all of it, and the others share the rest."""
 
     def __post_init__(self) -> None:
         if not (is_number(self.sample) and 0 < self.sample <= 1):

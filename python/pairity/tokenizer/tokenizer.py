@@ -50,9 +50,9 @@ class Tokenizer(Contents):
         record: Mapping[str, Any] | None = None,
         trace: pa.Table | None = None,
     ) -> None:
-        """From the table itself; `from_merges`, `load` and the imports are easier doors.
+        """From the table itself; `from_merges`, `load` and the imports are easier to use.
 
-        `tokens` has the bytes of every id but the special ones, `merges` one row (left, right, new) per merge.
+        `tokens` has the bytes of every id except the special ones, `merges` one row (left, right, new) per merge.
         `whole_pretokens`: a pre-token that is a token is taken whole, whatever the merges say, as tiktoken does
         (`ignore_merges` in Hugging Face files).
         """
@@ -175,8 +175,8 @@ class Tokenizer(Contents):
         A special token in the text (not one that was added as an ordinary word, which is always read as a token) is an
         error unless it is in `allowed_special`, which reads it as that token,
         or left out of `disallowed_special`, which reads it as plain text ("all" means all that are not allowed).
-        Bytes need not be UTF-8: a stretch that is not becomes a pre-token of its own, so that every byte string
-        comes back. Lone surrogates in a `str` are an error, or with errors="replace" U+FFFD.
+        Bytes need not be UTF-8: a sequence that is not becomes a pre-token of its own, so that every byte string
+        decodes to itself. Lone surrogates in a `str` are an error, or with errors="replace" U+FFFD.
         """
         rules = self._special_rules.choose(allowed_special, disallowed_special)
         if errors != "strict":
@@ -281,7 +281,7 @@ class Tokenizer(Contents):
         except OverflowError:
             wrong = next(i for i in given if not 0 <= i <= NO_ID)
             raise PairityError(
-                f"id {wrong} is not in the vocabulary, which has the ids 0 to {len(self) - 1}"
+                f"id {wrong} is not in the vocabulary, whose ids go from 0 to {len(self) - 1}"
             ) from None
         except ValueError as error:
             raise PairityError(str(error)) from None

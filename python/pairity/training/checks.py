@@ -244,8 +244,9 @@ def check_lengths(texts: Counts) -> None:
         offsets = np.frombuffer(counts.buffers()[1], np.int64)
         # No pre-token is longer than all of them together, which is quickly known.
         if offsets[-1] - offsets[0] > LONGEST and (longest := int(np.diff(offsets).max())) > LONGEST:
+            what = "training" if texts.split == "train" else texts.split
             raise PairityError(
-                f"the {texts.split} text of {language!r} has a pre-token of {longest:,} bytes, but the "
+                f"the {what} text of {language!r} has a pre-token of {longest:,} bytes, but the "
                 f"limit is {LONGEST:,}: choose a pre-tokenizer that splits text into words "
                 "(--pretokenizer gpt4o), or split the text into shorter lines."
             )

@@ -25,8 +25,8 @@ class Comparing:
     """How the compression rates of languages are measured: a part of every policy that compares them."""
 
     ratios: Mapping[str, float | str] | None = None
-    """Language -> bytes of a line-equivalent, or the name of a language whose dev lines give them, or "auto": an
-    estimate by its first lines of dev text, if it has some, or else by its script and its train text."""
+    """Language -> bytes of a line-equivalent, or the name of a language whose dev lines to use, or "auto": an
+    estimate from its first dev lines, if it has some, or else from its script and its training text."""
     unit: Unit = "line"
     """What tokens are counted per: "line", "byte", "char" or "word"."""
     on: Literal["dev", "train"] = "dev"
