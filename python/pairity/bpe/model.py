@@ -110,7 +110,7 @@ class BpeModel:
 
     @property
     def vocab_size(self) -> int:
-        """How many tokens there are, special ones included."""
+        """The number of tokens, including special ones."""
         return len(self.vocabulary) + len(self.special_ids)
 
     @property

@@ -35,13 +35,13 @@ class Roles:
     """Checked when made; that each token is one of the tokenizer is checked by `check`."""
 
     bos_token: str | None = None
-    """Begins a text ..."""
+    """Starts a text ..."""
     eos_token: str | None = None
     """... and ends it."""
     pad_token: str | None = None
     """Fills shorter texts of a batch."""
     unk_token: str | None = None
-    """Stands for what cannot be encoded. Bytes encode everything, so it never occurs; some programs ask for one."""
+    """Stands for text that cannot be encoded. Bytes cover all text, so it never occurs; some programs require one."""
     add_bos: bool = False
     """Whether other libraries put bos_token before every text ..."""
     add_eos: bool = False

@@ -98,7 +98,7 @@ class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
         return list(self._summary)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write one Parquet file; it appears under its name only when it is whole."""
+        """Write one Parquet file; it appears under its name only when it is complete."""
         path = Path(path)
         parquet.check_name(path)
         stored = parquet.Stored(self._languages, self.pretokenization, self.split, self.drawn, self.shard)
@@ -116,7 +116,7 @@ class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
     ) -> Counts:
         """Read counts files, or folders of them, and sum what they hold.
 
-        A file that pairity made says how its text was cut; for others `pretokenizer` must say it.
+        A file that pairity made records how its text was split; for others, pass `pretokenizer`.
         """
         files = counts_files(paths)
         stated = None if pretokenizer is None else Pretokenization.of(pretokenizer, digits, normalize)

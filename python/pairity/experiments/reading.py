@@ -21,7 +21,7 @@ TOP = ("title", "train", "dev", "text_column", "seed", "chart", *TABLES, "run")
 
 
 def read(path: str | os.PathLike[str]) -> Experiment:
-    """The experiment that a TOML file describes."""
+    """Read an experiment from a TOML file."""
     file = Path(path)
     contents = read_toml(file)
     for key, value in contents.items():

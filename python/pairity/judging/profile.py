@@ -92,7 +92,7 @@ class Profile:
 def inspect_language(
     tokenizer: Tokenizer | str | os.PathLike[str], language: str, data: Any = None
 ) -> Profile:
-    """What there is to know of `language` under a tokenizer (see `Profile`).
+    """How a tokenizer treats `language` in detail (see `Profile`).
 
     data  text of this and other languages, as `pairity.count` reads it, or counts of it. Without any, it is the
           sample that ships with pairity, if that has the language.

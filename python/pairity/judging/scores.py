@@ -97,12 +97,12 @@ class Scores:
 
     @property
     def languages(self) -> list[str]:
-        """The languages that were judged on."""
+        """The languages that were evaluated."""
         return list(next(iter(self.lengths.values()), {}))
 
     @property
     def warnings(self) -> list[str]:
-        """Everything a reader of these scores must know, in sentences."""
+        """Warnings about these scores, as sentences."""
         return list(self.meta.get("warnings", []))
 
     def select(
@@ -121,9 +121,9 @@ class Scores:
         return rows
 
     def interval(self, tokenizer: str, metric: str, language: str | None = None) -> Interval | None:
-        """One value with its interval; None where it is not defined (its row's note says why).
+        """One value with its interval; None if it is not defined (its row's note says why).
 
-        It is an error to ask for what was not evaluated.
+        Asking for something that was not evaluated is an error.
         """
         rows = [row for row in self.select(tokenizer, metric).to_pylist() if row["language"] == language]
         if not rows:
@@ -138,12 +138,12 @@ class Scores:
         return None if found is None else found.value
 
     def costs(self, tokenizer: str) -> dict[str, float]:
-        """Tokens per line of every language that has one."""
+        """Tokens per line of every language that has a cost."""
         rows = self.select(tokenizer, "cost", per_language=True).to_pylist()
         return {row["language"]: row["value"] for row in rows if row["value"] is not None}
 
     def overview(self) -> list[Overview]:
-        """The scores in one row per tokenizer: how unequally it treats languages, and at what cost."""
+        """One row per tokenizer: how unequally it treats languages, and at what cost."""
         evaluated = set(self.table["metric"].to_pylist())
         rows = []
         for name in self.tokenizers:
@@ -179,7 +179,7 @@ class Scores:
         return dict(self.meta.get("tokenizers", {}).get(tokenizer, {}))
 
     def at_largest_size(self) -> Scores:
-        """Each tokenizer under its own name, at the largest of its sizes; these scores where there is one size."""
+        """Each tokenizer under its own name, at its largest size; the same scores if there is only one size."""
         shown = {names[-1]: name for name, names in self.curves().items()}
         return self.only(shown) if shown else self
 
@@ -224,7 +224,7 @@ class Scores:
     ) -> float | None:
         """How likely such a difference is by chance, as one of all comparisons in that metric (Holm's correction).
 
-        None where nothing was resampled, and in scores of an older format.
+        None if nothing was resampled, and for scores in an older format.
         """
         p: float | None = self._difference(tokenizer, against, metric, language)["p_holm"]
         return p
@@ -263,7 +263,7 @@ class Scores:
 
     @classmethod
     def load(cls, folder: str | Path) -> Scores:
-        """What `save` wrote."""
+        """Load what `save` wrote."""
         path = Path(folder)
         return settled(lambda: cls.load_once(path), path / "scores.json")
 

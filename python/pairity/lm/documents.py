@@ -52,11 +52,11 @@ END_TOKENS = ("<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>")
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """Which documents: drawn as `draw` says, with some held out."""
+    """Which documents to use: sampled by `draw`, with some held out."""
 
     draw: Draw = field(default_factory=Draw)
     held_out: float = 1000
-    """Documents of each language that are not trained on: about so many, or below 1 a share."""
+    """Documents of each language that are not trained on: an approximate number, or a share below 1."""
     seed: int = 0
     """Of holding out and shuffling."""
     text_column: str = "text"

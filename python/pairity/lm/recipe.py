@@ -55,7 +55,7 @@ class Shape:
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """All that a run depends on, beside the pack."""
+    """Everything that a run depends on, apart from the pack."""
 
     size: str = "55M"
     """Of the model: "5M" to "3B", the names of `sizes()`."""

@@ -231,7 +231,7 @@ class Tokenizer(Contents):
         errors: Errors = "strict",
         threads: int | None = None,
     ) -> npt.NDArray[np.int64]:
-        """How many ids every line has, without making them."""
+        """The number of ids in every line, without creating them."""
         rules = self._special_rules.choose(allowed_special, disallowed_special)
         workers = thread_count(threads)
         counts = with_errors(
