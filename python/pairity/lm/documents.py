@@ -100,8 +100,8 @@ def pack(
 ) -> dict[str, Pack]:
     """Pack text for tokenizers, given as {name: path, spec or `Tokenizer`}; each becomes a folder in `output`.
 
-    `parallel`: parallel text to measure on. `languages`: one name or several, or "paper-30" and "paper-60". What is
-    there already from the same text and tokenizer is kept, and an interrupted run goes on.
+    `parallel`: parallel text to measure on. `languages`: one name or several, or "paper-30" and "paper-60".
+    Existing packs from the same text and tokenizer are kept, and an interrupted run resumes.
     """
     folder = Path(output)
     known = [packed_by(name, given, end_token, threads) for name, given in tokenizers.items()]

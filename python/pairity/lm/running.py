@@ -43,10 +43,10 @@ def train(
     checkpoint_seconds: float = 600.0,
     listen: training.Listener | None = None,
 ) -> dict[str, Any]:
-    """Train a model on a pack and write its folder; what lm.json says of it.
+    """Train a model on a pack and write its folder; returns the contents of lm.json.
 
-    A run that was stopped leaves checkpoint.safetensors in the folder, and `resume` goes on from there, bit for bit
-    (on a GPU as far as its kernels always give the same).
+    A stopped run leaves checkpoint.safetensors in the folder, and `resume` continues from there, bit for bit (on a GPU
+    only as far as its kernels are deterministic).
     """
     recipe, folder, packed = recipe or Recipe(), Path(output), Pack(Path(pack))
     first = int(os.environ.get("RANK", "0")) == 0
