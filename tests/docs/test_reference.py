@@ -191,7 +191,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for language, lines in TEXT.items()
     }
     pack(lines, {"first": first}, folder / "packs", parallel=TEXT, choice=half)
-    with pytest.warns(pairity.PairityWarning, match="steered"):
+    with pytest.warns(pairity.PairityWarning, match="its own dev text"):
         pairity.evaluate({"first": first, "longer": longer}, TEXT, baseline="first", resamples=10).save(
             folder / "scores"
         )

@@ -92,7 +92,7 @@ def test_seeds_are_averaged_with_an_interval_over_documents_and_seeds(tmp_path):
             "row 3: accuracy in eng_Latn cannot be compared with {path}, row 2: their 'random' differ",
         ),
         (f"{HEAD},seed\na,eng_Latn,x,1,1.5\n", "row 2, column 'seed' is 1.5"),
-        (f"{HEAD}\na,eng_Latn,x,1\na,eng_Latn,x,2\n", "row 3: x of 'a' in eng_Latn is in {path}, row 2 already"),
+        (f"{HEAD}\na,eng_Latn,x,1\na,eng_Latn,x,2\n", "row 3: x of 'a' in eng_Latn is already in {path}, row 2"),
         (f'{HEAD}\na,"eng_Latn,x,1\n', "m.csv, row 2 cannot be read"),
     ],
 )  # fmt: skip

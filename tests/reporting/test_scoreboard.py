@@ -85,7 +85,7 @@ def test_tokenizers_of_like_size_stand_together() -> None:
 def test_where_none_are_of_like_size_the_page_says_what_to_do(tmp_path: Path) -> None:
     judged = of_sizes(gpt=200_000, ours=32_000)
     page = Page(report(judged, tmp_path / "r.html"))
-    assert "pairity eval --sizes 32000 judges those that pairity trained" in page.text
+    assert "pairity eval --sizes 32000 evaluates pairity tokenizers truncated to that size" in page.text
     assert "Note the sizes: 32,000 tokens and 200,000." in page.text
     assert not any(cell.best for row in page.tables["scoreboard"] for cell in row), "nothing to compare with"
 
