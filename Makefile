@@ -26,7 +26,7 @@ endif
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 } \
-		END { print "PYTHON=python3.12 (or any other) chooses the Python that .venv is made with." }' Makefile
+		END { print "PYTHON=python3.12 (or any other) chooses the Python for .venv." }' Makefile
 
 demo: .venv/.core ## Count, train, compare and report on the embedded sample; the result is in demo/
 	$(BIN)/pairity demo -o demo
@@ -48,20 +48,20 @@ test-spark: .venv/.dev ## Run the tests that count on Apache Spark (needs Java 1
 	@if command -v java >/dev/null; then $(MAKE) --no-print-directory .venv/.spark && $(BIN)/pytest -m spark tests/spark; \
 		else echo 'Left out: the tests on Apache Spark, since there is no Java (apt install openjdk-17-jre-headless).'; fi
 
-fuzz: .venv/.dev ## Damage files of every kind for ten minutes; each must be read as before or refused
+fuzz: .venv/.dev ## Damage files of every kind for ten minutes; each must be read correctly or refused
 	$(BIN)/python tests/fuzz/mutate.py --seconds 600
 
 # A thread that is about to end looks like a leak, so leaks are not looked for.
-fuzz-core: ## Make up what the core is given, for an hour (needs cargo install cargo-fuzz)
+fuzz-core: ## Feed random input to the core for an hour (needs cargo install cargo-fuzz)
 	for target in text table training; do mkdir -p target/fuzz/corpus/$$target; \
 		RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=target/fuzz cargo fuzz run --fuzz-dir tests/fuzz/core $$target \
 			target/fuzz/corpus/$$target -- -detect_leaks=0 -max_total_time=1200 -max_len=2000 -len_control=10 || exit 1; \
 	done
 
-test-faults: .venv/.dev ## Crashes, kills and full disks, all of them (as root also mounts); RECORD=FILE keeps the counts
+test-faults: .venv/.dev ## Test crashes, kills and full disks in full (as root also mounts); RECORD=FILE saves the counts
 	FAULTS_RECORD='$(RECORD)' $(BIN)/pytest -m faults tests/faults
 
-lint: .venv/.dev ## Check format, style, types, the direction of imports and the stub of the core
+lint: .venv/.dev ## Check format, style, types, the direction of imports and the core's stub
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict python/pairity benches
@@ -71,18 +71,18 @@ lint: .venv/.dev ## Check format, style, types, the direction of imports and the
 	cargo fmt --check
 	cargo clippy --all-targets --all-features -- -D warnings
 
-fmt: .venv/.dev ## Put Python and Rust into the house format
+fmt: .venv/.dev ## Format Python and Rust
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	cargo fmt
 
-bench: .venv/.bench ## Measure against the peers: machine, versions and ratios of one run
+bench: .venv/.bench ## Compare with other libraries: machine, versions and ratios of one run
 	$(BIN)/python benches/bench.py
 
-bench-guard: ## Fail where the core needs over 5 % more instructions than recorded (needs valgrind)
+bench-guard: ## Fail if the core needs over 5% more instructions than recorded (needs valgrind)
 	'$(PYTHON)' benches/guard.py
 
-docs: .venv/.dev ## Write the reference from the code and build the pages as a site, in site/
+docs: .venv/.dev ## Generate the reference from the code and build the pages as a site, in site/
 	$(BIN)/python docs/commands.py
 	$(BIN)/python docs/python_api.py
 	$(BIN)/python docs/metrics.py
@@ -98,13 +98,13 @@ test-wheel: wheel .venv/.dev ## Install sdist and wheel into empty environments 
 	$(BIN)/pytest -m wheel tests/packaging
 
 # On other text: make results ARGS='--train ... --dev ... --judge devtest=... ui=...' (see docs/studies.py).
-results: .venv/.dev ## Run the studies of experiments/ again, going on where they were; QUICK=1: in small
+results: .venv/.dev ## Run the studies in experiments/ again, resuming finished parts; QUICK=1: a small version
 	$(BIN)/python docs/studies.py --run $(if $(QUICK),results-quick --quick,results) $(ARGS)
 
 docs-numbers: .venv/.dev ## Fill the tables of README.md and docs/ from docs/results/
 	$(BIN)/python docs/tables.py
 
-clean: ## Remove everything that make made
+clean: ## Remove everything that make created
 	rm -rf .venv target demo dist site results results-quick .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -f python/pairity/*.so python/pairity/*.pyd
 

@@ -36,7 +36,7 @@ LISTS = ("tokenizers", "tokenizers (fast)", "tiktoken", "gigatoken", "fastokens"
 ARRAYS = ("tiktoken", "gigatoken", "fastokens")
 PEERS = (*TRAINERS, *ARRAYS)
 PATTERN = pattern_of("gpt4o")
-NOT_THE_SAME_TASK = "characters, and cuts text by rules of its own"
+NOT_THE_SAME_TASK = "merges characters and splits text by its own rules"
 REPEAT_BELOW = 120.0  # seconds: what takes longer is steady enough to be run once
 
 Row = dict[str, Any]
@@ -203,7 +203,7 @@ def loop_alone(case: str, whole: Row, one: Row) -> Row:
     loop = {name: whole[name] - one[name] for name in ("wall", "user")}
     if loop["wall"] <= 0 or loop["user"] <= 0:
         return row | {"case": case, "failed": "too short to tell from its run of 1 merge"}
-    return row | loop | {"case": case, "derived": "its run less its run of 1 merge"}
+    return row | loop | {"case": case, "derived": "its run minus its run of 1 merge"}
 
 
 def classical(bench: Bench) -> None:

@@ -1,4 +1,4 @@
-"""Say when the core needs over 5 % more instructions than recorded, for counting, training and encoding.
+"""Say when the core needs over 5% more instructions than recorded, for counting, training and encoding.
 
     python benches/guard.py            compare with benches/guard.json; exit 1 where a stage has grown
     python benches/guard.py --update   record the numbers of now
@@ -49,7 +49,7 @@ def instructions(binary: Path, stage: str) -> int:
 def compare(now: dict[str, int], before: dict[str, int]) -> list[str]:
     """Print each stage; the stages that have grown too much.
 
-    >>> compare({"count": 110}, {"count": 100})  # prints: count  110 instructions, +10.0 %
+    >>> compare({"count": 110}, {"count": 100})  # prints: count  110 instructions, +10.0%
     ['count']
     """
     grown = []

@@ -40,7 +40,7 @@ class Idea:
 
 IDEAS = (
     Idea(
-        "scanners written by hand, not a regex engine",
+        "hand-written scanners instead of a regex engine",
         "src/split/mod.rs",
         ("count", "encode"),
         (("KNOWN.iter().position(|(known, _)| *known == pattern)", "None"),),
@@ -68,7 +68,7 @@ IDEAS = (
         ),
     ),
     Idea(
-        "letters of ASCII passed eight at a time",
+        "ASCII letters scanned eight at a time",
         "src/split/scanner.rs",
         ("count", "encode"),
         (("if byte.is_ascii_lowercase() {\n                at =", "if false {\n                at ="),),
@@ -86,7 +86,7 @@ IDEAS = (
         (("const AHEAD: usize = 32;", "const AHEAD: usize = 1;"),),
     ),
     Idea(
-        "fetching ahead (prefetch)",
+        "prefetching",
         "src/memory.rs",
         ("count", "classical", "parity", "encode"),
         (
@@ -97,7 +97,7 @@ IDEAS = (
         ),
     ),
     Idea(
-        "merges wait until a language is asked for its best pair",
+        "merges queued until their language is served",
         "src/train/mod.rs",
         ("parity",),
         (
@@ -109,7 +109,7 @@ IDEAS = (
         ),
     ),
     Idea(
-        "a bit for each token that a shard has seen",
+        "one bit per token that a shard has seen",
         "src/shard/mod.rs",
         ("parity",),
         (
@@ -126,7 +126,7 @@ IDEAS = (
         (("self.len as usize > Boundaries::INLINE", "self.len > 0"),),
     ),
     Idea(
-        "words of the same count in the order of the alphabet",
+        "words with equal counts in alphabetical order",
         "src/shard/layout.rs",
         ("classical", "parity"),
         (("words.sort_by(|a, b|", "words.sort_unstable_by(|a, b|"),),
@@ -219,7 +219,7 @@ def table(ratios: dict[str, dict[str, list[float]]], rounds: int) -> dict[str, o
     here = machine()
     return {
         "made_by": "python benches/ideas.py",
-        "note": "Seconds without the idea over seconds with all of them, one run right after the other; the middle of "
+        "note": "Seconds without the idea over seconds with all of them, run one right after the other; median of "
         f"{rounds} such ratios; one thread, 30 languages, up to {LINES:,} lines each, {MERGES:,} merges; "
         f"{here['cpu']}, {here['os']}.",
         "columns": [{"name": "idea"}, *({"name": stage, "format": ".2f"} for stage in STAGES)],

@@ -34,10 +34,10 @@ def source(*suites: dict[str, Any]) -> Table:
     versions = ", ".join(f"{name} {version}" for name, version in known.items() if name in measured)
     loads = ", ".join(str(suite["load_before"]) for suite in suites)
     stolen = max((suite.get("stolen", 0) for suite in suites), default=0)
-    shared = f", up to {stolen:.0%} of its time taken by other guests of the host" if stolen >= 0.005 else ""
+    shared = f", up to {stolen:.0%} CPU steal time" if stolen >= 0.005 else ""
     machines = " and ".join(once(written(suite["machine"]) for suite in suites))
     note = (
-        f"On {machines}, load before it {loads}{shared}; "
+        f"On {machines}, load before the run {loads}{shared}; "
         f"{'; '.join(once(suite['texts'] for suite in suites))}; {versions}."
     )
     if skipped := once(peer for suite in suites for peer in suite["skipped"]):

@@ -71,8 +71,10 @@ def measure(data: Path, megabytes: int, cores: int) -> dict[str, Any]:
             {"name": "ratio with the start", "format": ".2f"},
         ],
         "rows": [[size / 1e6, cores, alone, on_spark, on_spark / alone, start, (start + on_spark) / alone]],
-        "note": f"{datetime.now(UTC).date()}, {here['cpu']}, {here['cores']} cores, load {load:.1f} before; "
-        f"PySpark {versions['pyspark']}, Python {here['python']}; real text, {copies} times over.",
+        "note": (
+            f"{datetime.now(UTC).date()}, {here['cpu']}, {here['cores']} cores, load {load:.1f} before; "
+            f"PySpark {versions['pyspark']}, Python {here['python']}; real text, repeated {copies} times."
+        ),
     }
 
 

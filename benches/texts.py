@@ -51,7 +51,7 @@ class Texts:
     what: str
 
     def plain(self, folder: Path) -> dict[str, Path]:
-        """Copies of the train text without compression, for trainers that read plain text."""
+        """Copies of the training text without compression, for trainers that read plain text."""
         folder.mkdir(parents=True, exist_ok=True)
         copies = {}
         for language, path in self.train.items():
@@ -118,7 +118,7 @@ def real(data: Path, languages: int, lines: int | None, folder: Path) -> Texts:
             }
     size = sum(path.stat().st_size for path in files["train"].values()) / 1e6
     cut = "" if lines is None else f", the first {lines:,} lines of each"
-    what = f"real text in {len(names)} languages{cut} ({size:,.1f} MB of .txt.gz), measured by FLORES-200 dev"
+    what = f"real text in {len(names)} languages{cut} ({size:,.1f} MB of .txt.gz), steered by FLORES-200 dev"
     return Texts(**files, what=what)
 
 

@@ -90,7 +90,9 @@ if __name__ == "__main__":
             {"name": "the worse of the two", "format": ".4f"},
         ],
         "rows": measure(Path(sys.argv[1])),
-        "note": f"Parity, {SIZE:,} tokens, 30 languages; FLORES-200 dev has 997 lines, and of 862 software strings "
-        "every other one steers; intervals: 95%, by resampled lines, those of differences paired.",
+        "note": (
+            f"Parity, {SIZE:,} tokens, 30 languages; FLORES-200 dev has 997 lines, and of 862 software "
+            "strings every other one steers; 95% intervals from resampled lines, paired for differences."
+        ),
     }
     RESULTS.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")

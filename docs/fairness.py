@@ -77,9 +77,11 @@ def main() -> None:
             {"name": "worst language"},
         ],
         "rows": rows,
-        "note": f"{arguments.merges:,} merges, pattern gpt4o; 30 languages, "
-        f"{sum(text.bytes for text in corpus.values()) / 1e6:.0f} MB of unbalanced train text; "
-        "FLORES-200 dev steers, devtest judges.",
+        "note": (
+            f"{arguments.merges:,} merges, pattern gpt4o; 30 languages, "
+            f"{sum(text.bytes for text in corpus.values()) / 1e6:.0f} MB of unbalanced training text; "
+            "steered by FLORES-200 dev, evaluated on devtest."
+        ),
     }
     target = Path(__file__).parent / "results" / "fairness.json"
     target.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

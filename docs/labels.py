@@ -107,7 +107,7 @@ def main() -> None:
     ]
     made_by = "python docs/labels.py ../shared/data/flores200/devtest"
     write("labels", {"made_by": made_by, "columns": columns, "rows": rows})
-    columns = [{"name": "language"}, {"name": "name"}, {"name": "right", **share}, {"name": "else"}]
+    columns = [{"name": "language"}, {"name": "name"}, {"name": "right", **share}, {"name": "otherwise"}]
     write("labels-worst", {"made_by": made_by, "columns": columns, "rows": worst})
 
 

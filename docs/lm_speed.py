@@ -32,7 +32,7 @@ COLUMNS = (
     "tokens/s",
     "TFLOP/s",
     "of the measured peak",
-    "of the named peak",
+    "of the stated peak",
 )
 
 
@@ -91,13 +91,16 @@ def record(recipes: list[Recipe], steps: int) -> dict[str, Any]:
         lm_run.say(f"{', '.join(made[:4])} ms per step")
     machine = lm_run.machine(engine)
     compiled = "compiled" if recipes[0].compile and device.type == "cuda" else "not compiled"
-    named = f"; the maker names {engine.peak / 1e12:.0f}" if engine.peak else ""
+    named = f"; the vendor states {engine.peak / 1e12:.0f}" if engine.peak else ""
     return {
         "made_by": "python docs/lm_speed.py",
         "columns": [{"name": "model"}, *({"name": name, "format": ""} for name in COLUMNS)],
         "rows": rows,
-        "note": f"{machine['device']}, PyTorch {machine['torch']}, Python {machine['python']}, {recipes[0].precision}, "
-        f"{compiled}, {steps} steps each. A product of matrices was measured at {measured / 1e12:.3g} TFLOP/s{named}.",
+        "note": (
+            f"{machine['device']}, PyTorch {machine['torch']}, Python {machine['python']}, "
+            f"{recipes[0].precision}, {compiled}, {steps} steps each. A matrix product was measured at "
+            f"{measured / 1e12:.3g} TFLOP/s{named}."
+        ),
     }
 
 

@@ -110,8 +110,8 @@ def overview(study: Study) -> dict[str, Any]:
             "bits per byte, held-out text",
         ),
         "rows": rows,
-        "note": "Means over languages and seeds; in brackets 95% intervals over lines and seeds. All but the last "
-        "column are of FLORES devtest.",
+        "note": "Means over languages and seeds; 95% intervals over lines and seeds in brackets. All columns "
+        "except the last are from FLORES devtest.",
     }
 
 
@@ -138,13 +138,15 @@ def differences(study: Study) -> dict[str, Any]:
             f"against {BASELINE}",
             "bits per line",
             "seed by seed",
-            "smallest visible",
+            "smallest detectable",
             "spread over languages",
             "Gini",
         ),
         "rows": rows,
-        "note": "In brackets 95% intervals over lines and seeds. "
-        "Smallest visible: the difference in the mean that so many lines and seeds find 4 times out of 5.",
+        "note": (
+            "95% intervals over lines and seeds in brackets. Smallest detectable: the difference in the "
+            "mean that this many lines and seeds would find 4 times out of 5."
+        ),
     }
 
 
@@ -170,8 +172,10 @@ def per_language(study: Study) -> dict[str, Any]:
             *(f"tokens per byte, {name}" for name in study.tokenizers),
         ),
         "rows": rows,
-        "note": "Equal bytes, mean over seeds. *: the 95% interval over lines and seeds leaves out 0; by chance alone, "
-        "one language in twenty would have one.",
+        "note": (
+            "Equal bytes, mean over seeds. *: the 95% interval over lines and seeds excludes 0; by chance "
+            "alone, this would happen for one language in twenty."
+        ),
     }
 
 
@@ -205,11 +209,14 @@ def who_gains(study: Study) -> dict[str, Any]:
             "more bits",
             "rank correlation with the change of tokens per byte",
             "with the change of how often its tokens were seen",
-            "with its train text",
+            "with its training text",
         ),
         "rows": rows,
-        "note": "Equal bytes. Languages are counted where the 95% interval over lines and seeds leaves out 0. How "
-        "often tokens were seen: the lower quartile over the tokens of its test lines of their number in train text.",
+        "note": (
+            "Equal bytes. Languages are counted if the 95% interval over lines and seeds excludes 0. How "
+            "often tokens were seen: for the tokens of a language's test lines, the lower quartile of "
+            "their number in the training text."
+        ),
     }
 
 
@@ -256,8 +263,11 @@ def runs(study: Study) -> dict[str, Any]:
     return {
         "columns": columns("run", "steps", "million tokens", "last loss", "tokens/s", "MFU", "seconds"),
         "rows": rows,
-        "note": f"{study.about['parameters']:,} parameters; {machine['device']}, PyTorch {machine['torch']}. "
-        "MFU is of the peak that the maker of the GPU names for bf16; the seconds of a first run include compiling.",
+        "note": (
+            f"{study.about['parameters']:,} parameters; {machine['device']}, PyTorch {machine['torch']}. "
+            "MFU is relative to the GPU vendor's bf16 peak; the seconds of the first run include "
+            "compilation."
+        ),
     }
 
 

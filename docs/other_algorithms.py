@@ -122,8 +122,8 @@ if __name__ == "__main__":
     data, work = map(Path, sys.argv[1:])
     rows = measure(made(makers(*texts_of(data)), work), ORDINARY, data)
     note = (
-        f"{SIZE:,} tokens, 30 languages, a fifth of the train text, FLORES-200 dev steers, devtest judges. Fewer and "
-        "more: against BPE, WordPiece or SentencePiece's UnigramLM, without parity, where the 95% interval of the "
-        "paired difference is on one side of 0."
+        f"{SIZE:,} tokens, 30 languages, a fifth of the training text, steered by FLORES-200 dev, "
+        "evaluated on devtest. Fewer and more tokens: than BPE, WordPiece or SentencePiece's UnigramLM "
+        "without parity, where the 95% interval of the paired difference excludes 0."
     )
     write_record(RESULTS, rows, "python docs/other_algorithms.py ../shared/data WORK", note)

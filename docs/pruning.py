@@ -47,6 +47,6 @@ if __name__ == "__main__":
             {"name": "Gini", "format": ".4f"},
         ],
         "rows": measure(Path(sys.argv[1])),
-        "note": f"Parity, {SIZE:,} tokens, 30 languages, judged on FLORES-200 devtest.",
+        "note": f"Parity, {SIZE:,} tokens, 30 languages, evaluated on FLORES-200 devtest.",
     }
     RESULTS.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")

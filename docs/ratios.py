@@ -180,25 +180,27 @@ if __name__ == "__main__":
         [
             ("estimate", None),
             ("median error", ".1%"),
-            ("of 90% at most", ".1%"),
+            ("90th percentile", ".1%"),
             ("largest", ".1%"),
-            ("of", None),
+            ("language", None),
         ],
         errors(counts, dev, texts),
-        f"Bytes of a line of FLORES-200 dev, each of {len(dev)} languages by the others; few dev lines at nine places.",
+        f"Bytes per line of FLORES-200 dev, each of {len(dev)} languages estimated from the others; few "
+        "dev lines: taken at nine places.",
     )
     found = without_dev(counts, dev, texts, data / "flores200" / "devtest")
     write(
         "ratios-gini",
         [
-            ("in place of dev text", None),
+            ("instead of dev text", None),
             ("Gini, mean", ".4f"),
             ("Gini, worst", ".4f"),
             ("own tokens, median change", ".1%"),
-            ("of 90% at most", ".1%"),
+            ("90th percentile", ".1%"),
             ("largest", ".1%"),
         ],
         ginis(found),
-        f"Parity, {SIZE:,} tokens, 30 languages, {len(found)} of them in turn without dev text, judged on FLORES-200 "
-        "devtest. Change: of its own tokens, up or down, against dev text.",
+        f"Parity, {SIZE:,} tokens, 30 languages, {len(found)} of them in turn without dev text, evaluated "
+        "on FLORES-200 devtest. Change: in the language's own tokens, up or down, compared with dev "
+        "text.",
     )

@@ -71,7 +71,8 @@ CLAIMS = [
         "Table 1",
         f"each variant lowers it by at least {LESS_GINI:.0%}, at every size and in every sample",
         lambda results: checks.fairer(results.parity("table1"), results, LESS_GINI),
-        f"In the paper's own table it is {checks.printed_reduction('tab:full_unbalanced_30langs_128k')}.",
+        "In the paper's own table the reduction is "
+        f"{checks.printed_reduction('tab:full_unbalanced_30langs_128k')}.",
     ),
     Claim(
         "best",
@@ -100,7 +101,8 @@ CLAIMS = [
         "Table 1",
         "ratios has the highest Gini coefficient of the parity variants in every sample",
         lambda results: checks.extreme(results, "ratios", (*DEV_VARIANTS, "ratios"), least=False),
-        "A hybrid gives half of its merges to all languages together, which weighs more in a small vocabulary.",
+        "A hybrid gives half of its merges to all languages together, which matters more in a small "
+        "vocabulary.",
     ),
     Claim(
         "utilisation",
@@ -115,7 +117,7 @@ CLAIMS = [
         "Table 1",
         f"MorphScore precision and recall move by at most {STABLE}",
         checks.morphology,
-        "Plus is better.",
+        "A plus sign means better.",
     ),
     Claim(
         "window",
@@ -138,7 +140,8 @@ CLAIMS = [
         "Table 6, 60 languages",
         f"59 languages: each variant lowers the Gini coefficient by {LESS_GINI:.0%}",
         lambda results: checks.fairer(results.parity("languages"), results, LESS_GINI),
-        f"In the paper's own table it is {checks.printed_reduction('tab:full_unbalanced_60langs_128k')}.",
+        "In the paper's own table the reduction is "
+        f"{checks.printed_reduction('tab:full_unbalanced_60langs_128k')}.",
     ),
     Claim(
         "languages-compression",
@@ -168,7 +171,8 @@ CLAIMS = [
         "Table 8, 256k",
         f"each variant lowers the Gini coefficient by {LESS_GINI:.0%}",
         lambda results: checks.fairer(results.parity("size"), results, LESS_GINI),
-        f"In the paper's own table it is {checks.printed_reduction('tab:full_unbalanced_30langs_256k')}.",
+        "In the paper's own table the reduction is "
+        f"{checks.printed_reduction('tab:full_unbalanced_30langs_256k')}.",
     ),
     Claim(
         "size-compression",
@@ -180,12 +184,12 @@ CLAIMS = [
     ),
     Claim(
         "trade",
-        "Hybrids trade fairness for global compression, as finely as one likes.",
+        "Hybrids trade fairness for global compression, as gradually as desired.",
         "section 4.3",
         "with each larger share of global merges, the Gini coefficient and lines per token both rise",
         checks.trade,
-        "Lines per token weigh all languages alike, and classical merges serve those with most text: with too many of "
-        "them, all languages together compress less again.",
+        "Lines per token gives all languages equal weight, and classical merges serve those with the most "
+        "text: with too many of them, compression over all languages falls again.",
     ),
     Claim(
         "ratios-help",
@@ -196,9 +200,10 @@ CLAIMS = [
     ),
     Claim(
         "train-only",
-        "Bytes per token of train text mislead, as scripts differ in bytes per character: ratios are recommended.",
+        "Bytes per token of training text are misleading, because scripts differ in bytes per character; "
+        "ratios are recommended.",
         "section 4.3",
-        "the train text alone (`on train`) is less fair than ratios",
+        "training text alone (`on train`) is less fair than ratios",
         lambda results: checks.below(results, "ratios", "on train"),
     ),
     Claim(
@@ -212,21 +217,22 @@ CLAIMS = [
     ),
     Claim(
         "pretokenizers",
-        "The gain does not depend on how text is cut.",
+        "The gain does not depend on how text is split.",
         BEYOND,
         f"with each pre-tokenizer, parity lowers the Gini coefficient by at least {LESS_GINI:.0%}",
         checks.pretokenizers,
-        "The patterns of GPT-2 and GPT-4 cut words at the vowel signs of Brahmic scripts, and no merge crosses a cut: "
-        "the paper names that limit, and here it is most of the matter.",
+        "The patterns of GPT-2 and GPT-4 split words at the vowel signs of Brahmic scripts, and no merge "
+        "crosses a split. The paper mentions this limit; here it explains most of the result.",
     ),
     Claim(
         "away",
-        "What is fair on FLORES is fair elsewhere.",
+        "A tokenizer that is fair on FLORES is fair on other text.",
         BEYOND,
         f"on software strings, each variant of the largest size lowers it by at least {LESS_GINI:.0%}",
         checks.away,
-        "Software strings are short, and their translations differ in length for reasons of their own: no tokenizer "
-        "can make them alike, and one steered by other text cannot know.",
+        "Software strings are short, and their translations differ in length for reasons of their own: no "
+        "tokenizer can make them cost the same, and one that was steered by other text cannot know the "
+        "differences.",
     ),
     Claim(
         "english",
@@ -234,6 +240,6 @@ CLAIMS = [
         BEYOND,
         f"English has at most {MOST_LOSS:.0%} more tokens in devtest than with classical, at the largest size",
         checks.english,
-        "The merges that other languages get are taken from those that had most.",
+        "The merges that other languages gain are taken from those that had the most.",
     ),
 ]

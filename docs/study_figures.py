@@ -142,7 +142,7 @@ def home_and_away(results: Results) -> str:
         if points:
             lines.append(Line(variant, colour, points))
     return chart(
-        "Fair at home, and away",
+        "Fairness on FLORES and on software strings",
         lines,
         "left: the domain that steered; right: one that steered nothing",
         "Gini coefficient",

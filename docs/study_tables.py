@@ -40,8 +40,9 @@ PRINTED_SIZE = 128_000
 """Tokens of the vocabularies in the paper's tables."""
 
 DATA = (
-    "{bytes} MB of train text, FLORES-200 dev steers, devtest judges; intervals: 95%, by resampled lines. "
-    "The paper's columns are of other train text (FineWeb2 or mC4): compare directions."
+    "{bytes} MB of training text, steered by FLORES-200 dev, evaluated on devtest; 95% intervals from "
+    "resampled lines. The paper's columns come from other training text (FineWeb2 or mC4): compare "
+    "directions, not levels."
 )
 
 
@@ -138,9 +139,9 @@ def sizes_table(results: Results) -> Record:
         column("tokenizer"),
         column("Gini", ".4f"),
         column("over samples"),
-        column("against classical", "+.0%"),
+        column("vs classical", "+.0%"),
         column("lines/token", ".4f"),
-        column("against classical, compression", "+.1%"),
+        column("compression vs classical", "+.1%"),
         column("worst/best", ".2f"),
     ]
     return record(columns, rows, f"30 languages, {data_note(results.find('table1'))}")
@@ -182,7 +183,8 @@ def price_table(results: Results) -> Record:
     return record(
         columns,
         rows,
-        f"Tokens against classical of {results.largest:,} tokens, means over samples; the last two: first sample.",
+        f"Change in tokens compared with classical, at {results.largest:,} tokens; means over samples. "
+        "The last two columns: first sample.",
     )
 
 
@@ -209,7 +211,7 @@ def away_table(results: Results) -> Record:
         column("95% interval"),
         column("Gini, software strings", ".4f"),
         column("95% interval there"),
-        column("against classical there", "+.0%"),
+        column("vs classical there", "+.0%"),
         column("worst language there"),
     ]
     return record(
@@ -243,9 +245,9 @@ def study_table(results: Results, study: str) -> Record:
         column("tokenizer"),
         column("Gini", ".4f"),
         column("95% interval"),
-        column("against classical", "+.0%"),
+        column("vs classical", "+.0%"),
         column("lines/token", ".4f"),
-        column("against classical, compression", "+.1%"),
+        column("compression vs classical", "+.1%"),
         column("English, tokens/line", ".1f"),
         column("worst language, tokens/line"),
         column("Gini, software strings", ".4f"),
@@ -267,7 +269,7 @@ def states_table(results: Results) -> Record | None:
     if not rows:
         return None
     columns = [column("study"), column("tokenizer"), column("languages", "d"), column("who")]
-    return record(columns, rows, "As the trainings told it; of samples, the first.")
+    return record(columns, rows, "As reported by the training runs; of several samples, the first.")
 
 
 def claims_table(answers: Sequence[Answer]) -> Record:

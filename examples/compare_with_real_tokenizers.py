@@ -1,7 +1,7 @@
 # %% [markdown]
 # # How fair are the tokenizers that people use?
 #
-# Our tokenizer beside those of GPT-4o, Llama 3, Qwen and Mistral, on the same parallel lines.
+# Our tokenizer next to those of GPT-4o, Llama 3, Qwen and Mistral, on the same parallel lines.
 # The others come with Python packages; nothing is downloaded when this runs:
 #
 #     pip install "pairity[report,demo,peers]"

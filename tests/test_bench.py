@@ -113,7 +113,7 @@ def test_ratios_are_of_the_same_work_and_failures_have_none(modules: dict[str, M
     assert ratios == [1.0, 5.0, None, None]
     assert table["rows"][2][-1] == "not done after 5 s"
     assert "Not installed: ffbpe." in table["note"]
-    assert "up to 3% of its time taken by other guests" in table["note"]
+    assert "up to 3% CPU steal time" in table["note"]
     assert [cells[3] for cells in modules["report"].speed_table(record)["rows"]] == [
         "Hugging Face tokenizers"
     ]

@@ -1,4 +1,4 @@
-"""Train, judge and ship multilingual BPE tokenizers that treat languages alike.
+"""Train, evaluate and ship multilingual BPE tokenizers that treat languages fairly.
 
     import pairity
 

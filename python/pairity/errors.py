@@ -4,11 +4,11 @@ from collections.abc import Iterable
 
 
 class PairityError(ValueError):
-    """What was given cannot be used; the message names it and says what to do."""
+    """The input cannot be used; the message names it and says what to do."""
 
 
 class PairityWarning(UserWarning):
-    """The result is sound, but it is not all that was asked for."""
+    """The result is valid, but not everything that was asked for."""
 
 
 def raise_unless_its_own(error: BaseException) -> None:

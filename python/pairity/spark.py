@@ -166,7 +166,8 @@ def in_two(hands: Sequence[Sequence[TextInput]]) -> Iterator[list[list[TextInput
 def check_threads(threads: int | None) -> None:
     if threads is not None:
         raise PairityError(
-            f"threads is {threads}: leave it out, since on Spark the master says how many, as in local[8,4]."
+            f"threads is {threads}: leave it out, because on Spark the master decides how many, as in "
+            "local[8,4]."
         )
 
 
@@ -329,7 +330,7 @@ def start(master: str) -> Iterator[Any]:
         )
     except Exception as error:
         raise PairityError(
-            f"Spark does not start with master {master!r}: {str(error).strip().splitlines()[-1]}"
+            f"Spark did not start with master {master!r}: {str(error).strip().splitlines()[-1]}"
         ) from error
     try:
         yield context

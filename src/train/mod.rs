@@ -92,7 +92,7 @@ pub struct Step {
 #[derive(Default)]
 pub struct Trained {
     pub steps: Vec<Step>,
-    /// (merges done, tokens of each measured text then): at 0, at powers of two, at least every 0.1 %, at the end.
+    /// (merges done, tokens of each measured text then): at 0, at powers of two, at least every 0.1%, at the end.
     pub snapshots: Vec<(usize, Vec<u64>)>,
     /// (language, merges done when it had no pair left).
     pub exhausted: Vec<(usize, usize)>,

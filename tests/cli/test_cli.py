@@ -60,7 +60,7 @@ def test_a_special_token_in_a_text_is_refused_or_read_as_the_user_says(trained):
 
 @pytest.mark.parametrize(
     ("ids", "message"),
-    [("1 2\n1 2 x\n", "line 2 must hold token ids only, but it is '1 2 x'"), ("99999\n", "99999")],
+    [("1 2\n1 2 x\n", "line 2 must contain only token ids, but it is '1 2 x'"), ("99999\n", "99999")],
 )
 def test_decode_names_what_is_not_an_id(trained, ids, message):
     done = pairity("decode", trained, text=ids)
@@ -190,7 +190,7 @@ def test_resume_of_a_finished_run_has_no_work(tmp_path):
     done = pairity(*words, 5, *special)
     assert (done.returncode, done.stdout) == (0, "")
     assert (
-        "t is finished: it holds a tokenizer with these settings, and nothing is left to resume"
+        "t is finished: it holds a tokenizer with these settings, and there is nothing to resume"
         in done.stderr
     )
     for other in (
@@ -245,9 +245,9 @@ def test_a_language_without_dev_text(tmp_path):
         done = pairity(*words, *ratio, "-o", tmp_path / name)
         assert done.returncode == 0, done.stderr
         shown = " ".join(done.stdout.split())
-        assert "with a ratio, measured by train text:" in shown
+        assert "with a ratio, measured on training text:" in shown
         estimated = re.search(
-            r"a line-equivalent is [\d.]+ train bytes \(estimated by its train text\)", shown
+            r"a line-equivalent is [\d.]+ train bytes \(estimated from its training text\)", shown
         )
         assert estimated
         assert shown.index("tokens per line ") < shown.index("tokens per line-equivalent")
@@ -270,28 +270,31 @@ BAD_RUNS = {
     ),
     "classical with window": (
         f"{CLASSICAL} --window 5",
-        "--method classical serves no language in particular, so it has no use for --window: leave that out",
+        "--method classical does not serve particular languages and does not use --window: leave it out",
     ),
     "classical with all that parity takes": (
         f"{CLASSICAL} --alpha 2 --unit line --global-merges 0 --on dev --ratio a=auto --ratios no.json",
-        "no use for --global-merges, --alpha, --ratio, --ratios, --unit, --on",
+        "not use --global-merges, --alpha, --ratio, --ratios, --unit, --on",
     ),
     "parity with beta": (
         f"{BOTH} --beta 3",
-        "--method parity has no use for --beta: leave that out, or train with --method fair",
+        "--method parity does not use --beta: leave it out, or train with --method fair",
     ),
     "fair with window": (
         f"{BOTH} --method fair --beta 3 --window 5",
-        "--method fair has no use for --window: leave that out.",
+        "--method fair does not use --window: leave it out.",
     ),
     "negative beta": (
         f"{BOTH} --method fair --beta -1",
         "beta is -1.0: it must be a finite number, 0 or more",
     ),
-    "alpha alone": (f"{BOTH} --alpha 2", "limits nobody without a window: give window=100 (--window 100)"),
+    "alpha alone": (
+        f"{BOTH} --alpha 2",
+        "without a window it has no effect: also give window=100 (--window 100)",
+    ),
     "unknown languages": (
         f"{BOTH} --skip xx,eng_Latn,fil_Latn",
-        "'xx', 'fil_Latn' are to be skipped, but train has no such language (but tgl_Latn is the same language as "
+        "'xx', 'fil_Latn' are in --skip, but train has no such language (but tgl_Latn is the same language as "
         "fil_Latn)",
     ),
     "share": (f"{BOTH} --global-merges lots", "share such as 0.5"),

@@ -100,7 +100,7 @@ MISTAKES = {
     "a name inside the program": ('train_sources = ["a"]', "train has no option 'train_sources'"),
     "a short name": ('o = "a"', "train has no option 'o'"),
     "a config in a config": ('config = "a.toml"', "train has no option 'config'"),
-    "of another command": ("resamples = 5", "'resamples' is an option of eval and not of train: put it into"),
+    "of another command": ("resamples = 5", "'resamples' is an option of eval, not of train: put it in"),
     "twice": ("vocab-size = 3\nvocab_size = 4", "'vocab_size' is given twice, with a dash and with an underscore"),
     "several": ("vocab-size = [400]", "'vocab-size' takes one value, not several"),
     "a list in a list": ('skip = [["a"]]', "'skip' takes one value, not several"),
@@ -115,10 +115,10 @@ MISTAKES = {
     "not TOML": ("vocab-size 3", "cannot be read as TOML"),
     "an option and a table of one name": (
         'train = "a"\n[train]\n',
-        "(at line 2, column 7). Where a command has an option of its own name, put that into its table",
+        "(at line 2, column 7). If a command has an option with its own name, put that option in its table",
     ),
-    "the same with a list": ('train = ["a"]\n[train]\n', "an option of its own name, put that into its table"),
-    "idle": ('method = "classical"\nnum-merges = 5\nalpha = 2.0', "no use for --alpha"),
+    "the same with a list": ('train = ["a"]\n[train]\n', "an option with its own name, put that option in its table"),
+    "idle": ('method = "classical"\nnum-merges = 5\nalpha = 2.0', "not use --alpha"),
 }  # fmt: skip
 
 
@@ -148,6 +148,6 @@ def test_a_mistake_on_the_command_line_is_not_the_files(tmp_path):
 def test_an_option_that_the_command_lacks_belongs_into_a_table(tmp_path):
     code, said = run("vocab-size = 300\n", tmp_path, "eval", "--data", DEV, "--", "nowhere")
     assert code == 1
-    assert "'vocab-size' is an option of train and not of eval" in said
+    assert "'vocab-size' is an option of train, not of eval" in said
     code, said = run("[train]\nvocab-size = 300\n", tmp_path, "eval", "--data", DEV, "--", "nowhere")
     assert "no tokenizer at 'nowhere'" in said

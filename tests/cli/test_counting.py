@@ -128,7 +128,10 @@ def test_parts_are_merged_and_pruned(tmp_path: Path) -> None:
         (["--memory", "some"], "'some' is not a size: write a number and a unit, as in 512MB"),
         (["--memory", "1MB"], "error: memory is 1.0 MB, but"),
         (["--min-count", "0"], "error: min_count is 0: give a whole number, at least 1."),
-        (["--min-count", "2", "--split", "dev"], "error: min_count is 2, but dev text is what"),
+        (
+            ["--min-count", "2", "--split", "dev"],
+            "error: min_count is 2, but languages are compared on dev text",
+        ),
     ],
 )
 def test_bad_values_are_refused(tmp_path: Path, words: list[str], said: str) -> None:

@@ -77,7 +77,7 @@ def test_train_draws_and_the_tokenizer_says_from_what(data: Path, tmp_path: Path
     words += ["--languages", "paper-30", "-o", tmp_path / "tok"]
     done = pairity(*words)
     assert done.returncode == 0, done.stderr
-    assert "drawn from" in done.stdout
+    assert "sampled from" in done.stdout
     assert "paper-30 is used without" in done.stderr
     record = Tokenizer.load(tmp_path / "tok").record
     assert record["draw"]["max_bytes"] == {"*": 3000}
@@ -108,7 +108,7 @@ def test_drawn_counts_give_the_same_tokenizer_and_say_that_they_were_drawn(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("--balanced --temperature 3", "--balanced and --temperature exclude each other"),
+        ("--balanced --temperature 3", "--balanced and --temperature cannot be combined"),
         ("--temperature 0.5", "temperature is 0.5: give a number, at least 1"),
         ("--weight eng_Latn=-1", "weight is -1.0 for 'eng_Latn': give a number above 0"),
         ("--weight eng_Latn", "--weight 'eng_Latn': write LANG=W, as in eng_Latn=0.3"),
@@ -118,8 +118,8 @@ def test_drawn_counts_give_the_same_tokenizer_and_say_that_they_were_drawn(
         ("--budget much", "budget is 'much'"),
         ("--budget 3B", "less than its first line"),
         ("--language klingon", "the text has no language 'klingon'"),
-        ("--seed 3", "--seed says which lines are drawn, and nothing says how many"),
-        ("--by lines", "neither balanced nor drawn by a temperature"),
+        ("--seed 3", "--seed chooses lines, but no option says how many"),
+        ("--by lines", "neither balanced nor sampled by temperature"),
         ("--sample 2", "sample is 2.0: give a share"),
     ],
 )
@@ -134,7 +134,7 @@ def test_what_means_nothing_is_one_sentence(data: Path, tmp_path: Path, words: s
 def test_counts_cannot_be_drawn_from(data: Path, tmp_path: Path) -> None:
     pairity("count", data, "-o", tmp_path / "c.parquet")
     done = pairity("count", tmp_path / "c.parquet", "--budget", "1KB", "-o", tmp_path / "d.parquet")
-    assert "holds counts, of which no lines can be drawn" in done.stderr
+    assert "holds counts, and lines cannot be sampled" in done.stderr
 
 
 def test_values_become_numbers_by_language() -> None:

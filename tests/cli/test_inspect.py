@@ -55,7 +55,9 @@ def test_a_terminal_of_80_columns_is_enough(trained):
     shown, code = terminal_output(words, env)
     assert code == 0, shown
     lines = [re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", line) for line in shown.replace("\r", "\n").split("\n")]
-    assert any("costliest words, by tokens beyond the first at each occurrence" in line for line in lines)
+    assert any(
+        "most expensive words, by tokens beyond the first at each occurrence" in line for line in lines
+    )
     assert [line for line in lines if cell_len(line) > 80] == []
 
 
@@ -77,11 +79,11 @@ def test_an_imported_tokenizer_says_what_it_does_not_know(trained, tmp_path):
         (["--language", "tam_Taml", "--data", "EMPTY"], "EMPTY"),
         (["--language", "tam_Taml", "--data", "tam_Taml=none.txt"], "no such file"),
         (["--language", "tam_Taml", "--table", "out.txt"], "a table is written as .parquet or .csv"),
-        (["--data", "x/"], "--data is for --language"),
-        (["--table", "x.csv"], "--table is for --language"),
+        (["--data", "x/"], "--data needs --language"),
+        (["--table", "x.csv"], "--table needs --language"),
         (["--counts", "x.parquet"], "--counts needs --tokens FILE"),
-        (["--language", "a", "--data", "x", "--counts", "y"], "measure on one of them"),
-        (["--language", "a", "--table", "x.csv", "--tokens", "x.csv"], "give two names"),
+        (["--language", "a", "--data", "x", "--counts", "y"], "cannot be combined"),
+        (["--language", "a", "--table", "x.csv", "--tokens", "x.csv"], "give different names"),
     ],
 )
 def test_mistakes_are_told_before_anything_is_written(trained, tmp_path, words, message):

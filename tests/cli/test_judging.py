@@ -23,7 +23,7 @@ def test_judge_and_report(trained, tmp_path):
     assert page.stat().st_size > 10_000
     leak = pairity("eval", f"ours={trained}", "--data", DEV, "--resamples", 5, "-o", tmp_path / "leak")
     assert [line.split(":")[:2] for line in leak.stderr.splitlines()] == [
-        ["warning", " ours is evaluated on the text that steered it"]
+        ["warning", " ours is evaluated on its own dev text"]
     ]
     priced = pairity("tax", trained, "--data", sample.FOLDER / "test", "--price", 2.5)
     assert priced.returncode == 0, priced.stderr
@@ -60,7 +60,11 @@ def test_one_run_judges_many_sizes(trained, tmp_path):
     scores = Scores.load(folder)
     for name in ("ours@400", "ours@900"):
         assert rows[name] == f"{scores.value(name, 'gini'):.4f}"
-    for sizes, message in (("400,8k", "--sizes has '8k'"), ("400,400", "given twice"), ("100", "are 257")):
+    for sizes, message in (
+        ("400,8k", "--sizes has '8k'"),
+        ("400,400", "given twice"),
+        ("100", "are already 257"),
+    ):
         wrong = pairity("eval", trained, "--data", data, "--sizes", sizes, "-o", tmp_path / "wrong")
         assert wrong.returncode == 1
         assert message in wrong.stderr

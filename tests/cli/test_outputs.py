@@ -207,14 +207,14 @@ def test_a_second_writer_is_refused_with_the_name_of_the_first(writing, tmp_path
         (["count", "nowhere", "-o", "c.csv"], "counts are saved as one Parquet file"),
         (["merge", "nowhere", "-o", "c.csv"], "counts are saved as one Parquet file"),
         (["inspect", "nowhere", "--tokens", "t.xls"], "as .parquet or .csv"),
-        (["export", "nowhere", "--to", "tiktoken", "-o", "x.json"], "the ranks need another name"),
+        (["export", "nowhere", "--to", "tiktoken", "-o", "x.json"], "the ranks cannot be named"),
         (["export", "nowhere", "--to", "gguf", "-o", "file/x.gguf"], "file is a file"),
         (["eval", "nowhere", "--data", "nowhere", "-o", "file"], "is a file, but scores needs a folder"),
         (
             ["pack", "nowhere", "--tokenizer", "a=nowhere", "-o", "file"],
             "is a file, but a pack needs a folder",
         ),
-        (["report", "nowhere", "-o", "folder"], "is a folder, but a file is to be written there"),
+        (["report", "nowhere", "-o", "folder"], "is a folder, so no file can be written there"),
         (["report", "nowhere", "-o", "r.html", "--figures", "file"], "is a file, but figures needs a folder"),
         (
             ["train", "--train", "nowhere", "--num-merges", "5", "-o", "file"],
@@ -255,7 +255,7 @@ def test_special_tokens_that_files_cannot_tell_apart_are_refused_before_learning
     monkeypatch.setattr(training, "learn", lambda *_, **__: pytest.fail("learned before it was checked"))
     words = [*map(str, TRAIN), "-o", str(tmp_path / "t"), "--special-token"]
     for name, message in {
-        "a": "also how tokenizer files write",
+        "a": "also how tokenizer files spell",
         "the": "could be learned as an ordinary",
     }.items():
         with pytest.raises(ValueError, match=message):
@@ -279,8 +279,7 @@ def test_a_disk_that_is_full_after_training_keeps_the_merges(tmp_path):
         assert "No space left on device" in done.stderr
         kept = disk / "t.checkpoint.parquet"
         assert (
-            f"The merges are kept in {kept}: the same command with --resume goes on from there."
-            in done.stderr
+            f"The merges are saved in {kept}: run the same command with --resume to continue." in done.stderr
         )
         assert [path.name for path in disk.iterdir()] == [kept.name]
         subprocess.run(["mount", "-o", "remount,size=8m", disk], check=True)

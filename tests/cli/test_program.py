@@ -33,12 +33,15 @@ def test_help_of_every_command(name):
     assert summary in " ".join(shown.split()), "the list of commands and the command differ"
     examples = shown.partition("\nExamples:\n")[2].splitlines()
     assert any(f"pairity {name} " in line for line in examples)
-    for word, where in (("SOURCE", "SOURCE may be: pairity --help"), ("TOKENIZER", "pairity eval --help")):
+    for word, where in (
+        ("SOURCE", "what a SOURCE can be, see pairity --help"),
+        ("TOKENIZER", "pairity eval --help"),
+    ):
         if word in shown.partition("Examples:")[0] and (name, word) not in (
             ("eval", "TOKENIZER"),
             ("report", "TOKENIZER"),
         ):
-            assert where in " ".join(shown.split()), f"{word} is told nowhere"
+            assert where in " ".join(shown.split()), f"{word} is not explained"
     assert "--continue" not in shown or name == "train"
     command = all_commands().get(name) or main.get_command(click.Context(main), name)
     for parameter in command.params:

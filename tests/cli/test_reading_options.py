@@ -50,7 +50,7 @@ def test_cleaning_is_reported_and_kept(folder: Path) -> None:
     assert (
         "note: all.jsonl: 1 line was skipped, the first: all.jsonl, line 4, column 1: not JSON" in done.stderr
     )
-    assert "note: texts that occur again in their language were left out: eng 1." in done.stderr
+    assert "note: duplicate texts were left out: eng 1." in done.stderr
     assert Counts.load(folder / "a.parquet")["eng"].duplicates == 1
     strict = pairity("count", "--config", "count.toml", "--on-error", "stop", "-o", "b.parquet", cwd=folder)
     assert strict.returncode == 1
@@ -70,9 +70,9 @@ def test_a_text_column_for_each_language(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert Counts.load(folder / "a.parquet") == Counts.load(folder / "b.parquet")
     for words, message in (
-        (["body", "eng=content"], "give one name for all languages, or LANG=NAME once for each"),
+        (["body", "eng=content"], "give one name for all languages, or one LANG=NAME per language"),
         (["a", "b"], "give one name for all languages"),
-        (["fra=content"], "text_column has a name for 'fra', of which there is no text"),
+        (["fra=content"], "text_column has a name for 'fra', but there is no such text"),
     ):
         given = [part for word in words for part in ("--text-column", word)]
         done = pairity("count", *sources, *given, "-o", "x.parquet", cwd=folder)

@@ -118,9 +118,9 @@ def test_continue_reports_and_embed_writes(chat, tmp_path):
 
 BAD = {
     "no special token": ("gguf", "--pad-token <x>", "pad_token '<x>' is not a special token"),
-    "no place for a template": ("tiktoken", "--chat-template CHAT", "has no place for chat_template"),
-    "no place for a role": ("merges", "--bos-token <s>", "merges.txt has no place for bos_token"),
-    "a role that is not added": ("hf", "--eos-token </s>", "Give add_eos=True (--add-eos) as well"),
+    "no place for a template": ("tiktoken", "--chat-template CHAT", "cannot store chat_template"),
+    "no place for a role": ("merges", "--bos-token <s>", "merges.txt cannot store bos_token"),
+    "a role that is not added": ("hf", "--eos-token </s>", "Also give add_eos=True (--add-eos)"),
     "no template": (
         "transformers",
         "--chat-template BAD",
@@ -169,7 +169,7 @@ BAD_TRAINING = {
     "nothing to add to": (("--add-tokens", "5"), "name it with continue_from (--continue)"),
     "two goals": (
         ("--continue", "FIRST", "--add-tokens", "5", "--num-merges", "5"),
-        "say how much to learn once",
+        "how much to learn must be given only once",
     ),
     "a new special token": (
         ("--continue", "FIRST", "--add-tokens", "5", "--eos-token", "<x>"),

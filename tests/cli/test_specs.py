@@ -55,7 +55,8 @@ def test_encode_and_decode_take_what_is_no_byte_level_bpe(tmp_path: Path) -> Non
     refused = pairity("encode", tmp_path / "unigram.json", "--special-tokens", "token", text="ab ab\n")
     assert refused.returncode == 1
     assert (
-        "--special-tokens token is for byte-level BPE tokenizers: unigram is run by its own" in refused.stderr
+        "--special-tokens token is only for byte-level BPE tokenizers: unigram runs in its own"
+        in refused.stderr
     )
     done = pairity("encode", tmp_path / "unigram.json", text="\udcff\n", errors="surrogateescape")
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
@@ -70,14 +71,14 @@ def test_a_tokenizer_that_loses_text_is_told_of(tmp_path: Path) -> None:
     done = pairity("encode", tmp_path / "abc.json", text="a cab\nein Bad\nno\n")
     assert [len(line.split()) for line in done.stdout.splitlines()] == [5, 2, 0]
     assert done.stderr == (
-        "warning: abc loses text: line 2 does not come back as it was. pairity eval tells how many lines do.\n"
+        "warning: abc loses text: line 2 does not decode to itself. pairity eval counts such lines.\n"
     )
     assert pairity("encode", tmp_path / "abc.json", text="a cab\n").stderr == ""
     (tmp_path / "eng_Latn.txt").write_text("a cab\na bac\n")
     (tmp_path / "deu_Latn.txt").write_text("ein Bad\nab\n")
     data = ["--data", tmp_path / "eng_Latn.txt", tmp_path / "deu_Latn.txt"]
     said = (
-        "warning: abc loses text in 1 of 4 lines; in deu_Latn, in 1 of 2 lines. What it drops costs no tokens"
+        "warning: abc loses text in 1 of 4 lines; in deu_Latn, in 1 of 2 lines. Dropped text costs no tokens"
     )
     judged = pairity("eval", tmp_path / "abc.json", *data, "--metric", "cost", "-o", tmp_path / "scores")
     assert said in judged.stderr
@@ -101,9 +102,9 @@ def test_what_needs_merges_says_what_else_can_be_done(words: list[str], tmp_path
 
 
 def test_a_name_with_an_at_sign_is_explained() -> None:
-    with pytest.raises(PairityError, match=r"If 'a@500' is to be a name.* another, such as a-500=tok/"):
+    with pytest.raises(PairityError, match=r"If 'a@500' is meant as a name.* another, such as a-500=tok/"):
         find("a@500=tok/")
-    with pytest.raises(PairityError, match=r"If '@' is to be a name"):
+    with pytest.raises(PairityError, match=r"If '@' is meant as a name"):
         find("@=tok/")
 
 

@@ -27,7 +27,7 @@ def test_mistakes_are_told_before_any_work(tmp_path):
     words = ["train", "--train", DEV, "--dev", DEV, "--vocab-size", 900, "-o", tmp_path / "t"]
     for wrong, message in (
         (["--superwords", 1.5], "superwords is 1.5: give the share of the tokens"),
-        (["--superwords", 0.5, "--pretokenizer", "none"], "has none that are known. Choose one of gpt4o"),
+        (["--superwords", 0.5, "--pretokenizer", "none"], "are not known. Choose one of gpt4o"),
     ):
         done = pairity(*words, *wrong)
         assert done.returncode != 0

@@ -72,13 +72,13 @@ def test_which_words_belong_to_an_option(words, values):
 def test_an_option_without_a_value_is_refused():
     for words in (["--data"], ["--data", "--flag"], ["--data", "--", "x"]):
         assert "Option '--data' requires an argument." in parsed(*words)
-    assert "'--skip': ',' holds no name." in parsed("--skip", ",")
+    assert "'--skip': ',' contains no name." in parsed("--skip", ",")
 
 
 @pytest.mark.parametrize("words", ["--title a --title b", "--title=a x --title b", "--yes --no"])
 def test_an_option_for_one_value_is_not_given_two(words):
     option = words.split("=")[0].split()[0].replace("--yes", "--yes/--no")
-    assert f"Option '{option}' is given twice, but takes one value: leave one out." in parsed(*words.split())
+    assert f"Option '{option}' takes one value but is given twice: leave one out." in parsed(*words.split())
 
 
 def test_a_row_of_values_is_written_out_for_click():

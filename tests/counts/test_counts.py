@@ -118,7 +118,7 @@ def test_counts_of_another_kind_are_refused_as_sources(tmp_path: Path) -> None:
     count(LINES, pretokenizer="gpt2").save(path)
     with pytest.raises(
         PairityError,
-        match=r"counts\.parquet was made with .* but .* was requested\. Ask for the same pre-tokenizer",
+        match=r"counts\.parquet was made with .* but .* was requested\. Use the same pre-tokenizer",
     ):
         count(path)
     with pytest.raises(
@@ -199,7 +199,7 @@ def test_a_hand_made_file_needs_a_pretokenizer(tmp_path: Path) -> None:
             "pretoken": ["b", "é", "a", "é"],
         },
     )
-    with pytest.raises(PairityError, match=r"hand\.parquet does not say how .*pretokenizer="):
+    with pytest.raises(PairityError, match=r"hand\.parquet does not record how .*pretokenizer="):
         Counts.load(path)
     counts = Counts.load(path, pretokenizer="whitespace", split="dev")
     assert {language: as_dict(counts[language]) for language in counts} == {

@@ -42,7 +42,7 @@ def test_threads_are_for_the_master_to_say(tmp_path: Path) -> None:
     words = ["--engine", "spark", "--threads", "2", "-o", tmp_path / "counts.parquet"]
     done = run("count", tmp_path / "eng_Latn.txt", *words)
     assert done.returncode == 1
-    assert "threads is 2: leave it out, since on Spark the master says how many" in done.stderr
+    assert "threads is 2: leave it out, because on Spark the master decides how many" in done.stderr
 
 
 @pytest.mark.parametrize("master", ["local[2,4]", "yarn", "k8s://https://host:443"])

@@ -73,7 +73,7 @@ def test_tables_of_other_programs_are_merged(tmp_path: Path) -> None:
     table = pa.table(dict(zip(("language", "pretoken", "count"), zip(*rows, strict=True), strict=True)))
     made = count({"a": ["x"]}).pretokenization
     pq.write_table(table, tmp_path / "other.parquet", row_group_size=2)
-    with pytest.raises(PairityError, match="does not say how its text was cut"):
+    with pytest.raises(PairityError, match="does not record how its text was split"):
         merge_files([tmp_path / "other.parquet"], tmp_path / "runs")
     header = parquet.read_header(tmp_path / "other.parquet", made, "train")
     assert header.sizes is None
@@ -105,9 +105,9 @@ def test_runs_of_large_sums_are_refused(tmp_path: Path) -> None:
 def test_what_does_not_fit_together_is_refused(tmp_path: Path) -> None:
     count(LINES).save(tmp_path / "0.parquet")
     for options, said in (
-        ({"pretokenizer": "gpt2"}, "were cut in different ways"),
-        ({"normalize": "nfc"}, "were cut in different ways"),
-        ({"split": "dev"}, "keep train and dev apart"),
+        ({"pretokenizer": "gpt2"}, "were split in different ways"),
+        ({"normalize": "nfc"}, "were split in different ways"),
+        ({"split": "dev"}, "keep train and dev separate"),
     ):
         count(LINES, **options).save(tmp_path / "1.parquet")
         with pytest.raises(PairityError, match=said):

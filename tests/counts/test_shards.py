@@ -163,7 +163,7 @@ def test_shards_may_be_summed_with_other_counts(corpus: Path, tmp_path: Path) ->
 def test_all_shards_are_a_source_to_train_from(corpus: Path, tmp_path: Path) -> None:
     parts = shards_of(corpus, 3, tmp_path)
     assert dict(pairity.count([str(part) for part in parts])) == dict(pairity.count(corpus))
-    with pytest.raises(PairityError, match="is shard 1 of 3, and of the others 2, 3 are missing"):
+    with pytest.raises(PairityError, match="is shard 1 of 3, but 2, 3 are missing"):
         pairity.count(str(parts[0]))
 
 
@@ -172,7 +172,7 @@ def test_all_shards_are_a_source_to_train_from(corpus: Path, tmp_path: Path) -> 
 
 def test_a_missing_shard_is_named(corpus: Path, tmp_path: Path) -> None:
     parts = shards_of(corpus, 3, tmp_path)
-    with pytest.raises(PairityError, match=r"of the others 2 is missing: count with --shard 2 --of 3"):
+    with pytest.raises(PairityError, match=r"but 2 is missing: count with --shard 2 --of 3"):
         Counts.load([parts[0], parts[2]])
 
 
@@ -199,7 +199,7 @@ def test_shards_dealt_by_another_rule_are_refused(corpus: Path, monkeypatch: pyt
     """The same files, dealt into as many parts by another version: some of them would be counted twice, or never."""
     first = pairity.count(corpus, shard=(1, 2))
     monkeypatch.setattr(shards, "deal", lambda inputs, hands: deal(inputs, hands)[::-1])
-    with pytest.raises(PairityError, match=r"do not belong together: .* or by another version"):
+    with pytest.raises(PairityError, match=r"do not belong together: .* or another version"):
         merge([first, pairity.count(corpus, shard=(2, 2))], origins=["old", "new"])
 
 
@@ -227,9 +227,9 @@ def test_numbers_that_are_no_shard(corpus: Path, shard: object, message: str) ->
 
 
 def test_what_is_no_file_cannot_be_dealt() -> None:
-    with pytest.raises(PairityError, match="'eng_Latn' is no file: what several jobs count are files"):
+    with pytest.raises(PairityError, match="'eng_Latn' is not a file: shards need files"):
         pairity.count({"eng_Latn": ["to be"]}, shard=(1, 2))
-    with pytest.raises(PairityError, match="holds counts, and shards are of text"):
+    with pytest.raises(PairityError, match="holds counts, but shards are made from text"):
         pairity.count(Counts.from_dicts({"eng_Latn": {"be": 1}}), shard=(1, 2))
 
 
@@ -250,7 +250,7 @@ def test_the_commands(corpus: Path, tmp_path: Path) -> None:
         assert f"shard {shard} of 2: " in done.stderr
     alone = run("merge", tmp_path / "part-1.parquet", "-o", tmp_path / "all.parquet")
     assert alone.returncode == 1
-    assert "of the others 2 is missing" in alone.stderr
+    assert "but 2 is missing" in alone.stderr
     assert not (tmp_path / "all.parquet").exists()
     done = run("merge", *tmp_path.glob("part-*.parquet"), "-o", tmp_path / "all.parquet")
     assert done.returncode == 0, done.stderr
@@ -261,8 +261,8 @@ def test_the_commands(corpus: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--shard", "1"], "shard is 1, but of how many is not said: add --of."),
-        (["--of", "4"], "of is 4, but which of them is not said: add --shard, from 1 to 4."),
+        (["--shard", "1"], "--shard is 1, but --of is missing: add the number of parts."),
+        (["--of", "4"], "--of is 4, but --shard is missing: add a number from 1 to 4."),
         (["--shard", "5", "--of", "4"], "shard is 5: give a number from 1 to 4."),
         (["--shard", "1", "--of", "0"], "of is 0: give the number of shards, at least 1."),
     ],

@@ -70,7 +70,7 @@ def test_a_draw_of_records_is_of_the_chosen_languages(tmp_path: Path) -> None:
 def test_nothing_is_drawn_of_lists_of_words(tmp_path: Path) -> None:
     (tmp_path / "aaa.words.tsv").write_text("the\t5\nof\t3\n")
     for words in (tmp_path / "aaa.words.tsv", {"eng_Latn": "wordfreq:en"}):
-        with pytest.raises(PairityError, match="is a list of words, of which no lines can be drawn"):
+        with pytest.raises(PairityError, match="is a word list, and lines cannot be sampled"):
             count(words, draw=Draw(sample=0.5))
 
 
@@ -99,7 +99,7 @@ def test_a_shard_without_files_of_a_language_is_kept_at_checkpoints(
     parts = [count(files, shard=(n, 2), checkpoint=tmp_path / f"kept{n}") for n in (1, 2)]
     assert merge(parts) == count(files)
     (tmp_path / "bbb.txt").write_text("\n\n\n")
-    with pytest.raises(PairityError, match=r"no text for 'bbb': .* holds 3 blank lines"):
+    with pytest.raises(PairityError, match=r"no text for 'bbb': .* contains 3 blank lines"):
         count(files, checkpoint=tmp_path / "kept")
 
 

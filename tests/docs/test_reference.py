@@ -191,11 +191,11 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for language, lines in TEXT.items()
     }
     pack(lines, {"first": first}, folder / "packs", parallel=TEXT, choice=half)
-    with pytest.warns(pairity.PairityWarning, match="steered"):
+    with pytest.warns(pairity.PairityWarning, match="its own dev text"):
         pairity.evaluate({"first": first, "longer": longer}, TEXT, baseline="first", resamples=10).save(
             folder / "scores"
         )
-    with pytest.warns(pairity.PairityWarning, match="has no place for"):
+    with pytest.warns(pairity.PairityWarning, match="cannot store"):
         first.export("tiktoken", folder / "ranks.tiktoken")
     return folder
 
@@ -245,7 +245,7 @@ def test_files_of_the_folder(written: Path) -> None:
 def test_columns_of_tables(written: Path, line: str, file: str) -> None:
     documented = table_after(line)
     if line == "## trace.parquet":
-        documented |= table_after("A language that has a ratio in place of dev text")
+        documented |= table_after("For a language with a ratio instead of dev text")
     assert documented == columns(pq.read_schema(written / file))
 
 
@@ -266,7 +266,9 @@ def test_metadata_of_counts(written: Path) -> None:
     (written / "eng_Latn.txt").write_text("to be\n")
     pairity.count(written / "eng_Latn.txt", shard=(1, 2)).save(written / "part.parquet")
     metadata = [pq.read_schema(written / name).metadata for name in ("counts.parquet", "part.parquet")]
-    compare_json(table_after("Its metadata has JSON"), *(json.loads(one[b"pairity"]) for one in metadata))
+    compare_json(
+        table_after("Its metadata contains JSON"), *(json.loads(one[b"pairity"]) for one in metadata)
+    )
 
 
 def test_fields_of_scores_json(written: Path) -> None:

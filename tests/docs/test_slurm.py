@@ -47,7 +47,7 @@ def test_the_jobs_give_the_counts_of_one_process(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
     done = job("merge.sbatch")
     assert done.returncode == 1
-    assert "of the others 2 is missing" in done.stderr
+    assert "but 2 is missing" in done.stderr
     job("count.sbatch", corpus, SLURM_ARRAY_TASK_ID="2", SLURM_CPUS_PER_TASK="2")
     done = job("merge.sbatch")
     assert done.returncode == 0, done.stderr

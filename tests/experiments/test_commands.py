@@ -36,7 +36,7 @@ def test_a_killed_experiment_goes_on_where_it_was(project: Path) -> None:
         assert note in notes
     (out / "tokenizers" / ".x.1-0.unfinished").mkdir()
     (out / "notes" / ".y.json.lock").touch()
-    assert said == f"interrupted: what is finished is in {out}, and the same command does the rest\n"
+    assert said == f"interrupted: finished parts are in {out}; run the same command again to continue\n"
     finished = pairity(*command)
     assert finished.returncode == 0, finished.stderr
     assert {path: path.stat().st_mtime_ns for path in notes} == notes
@@ -105,7 +105,7 @@ def test_several_sets_of_languages_are_told_apart(project: Path) -> None:
     assert [line.split()[2] for line in lines] == ["two", "all"]
     page = (project / "out" / "report.html").read_text(encoding="utf-8")
     section = page.split('<section id="texts">')[1].split("</section>")[0]
-    assert "about test, the text at home, and the tokenizers for two." in section
+    assert "about test, the main text, and the tokenizers for two." in section
     assert section.count("<table") == 2
 
 
@@ -118,7 +118,7 @@ def test_several_sets_of_languages_are_told_apart(project: Path) -> None:
         ),
         (["--joint", "half"], "error: --joint has 'half': give a share, such as 0.5; several with commas"),
         (["--method", "parrity"], "error: sweep: method is 'parrity': Did you mean 'parity'?"),
-        (["--alpha", "3"], "error: sweep: 'alpha' does nothing here, since there is no window"),
+        (["--alpha", "3"], "error: sweep: 'alpha' does nothing here, because there is no window"),
     ],
 )
 def test_a_mistake_on_the_command_line_is_one_sentence(project: Path, words: list[str], match: str) -> None:
@@ -133,7 +133,7 @@ def test_a_sweep_without_dev_says_which_option_is_missing(project: Path) -> None
     given = ["--train", project / "train", "--data", project / "test", "--vocab-size", "300"]
     failed = pairity("sweep", *given, "-o", project / "out")
     assert failed.returncode == 1
-    assert "give it with --dev, or --method classical" in failed.stderr
+    assert "pass it with --dev, or use --method classical" in failed.stderr
     steered = pairity("sweep", *given, "--method", "parity-unigram", "-o", project / "out")
     assert "method parity-unigram measures languages by parallel text: give it with --dev" in steered.stderr
 

@@ -84,27 +84,27 @@ BAD = {
     "[[run]] mine: method is 'parrity': Did you mean 'parity'? give one of": {
         "runs": [{"name": "mine", "method": "parrity"}]
     },
-    "method classical has no use for 'window': leave it out": {
-        "runs": [{"method": "classical", "window": 3}]
-    },
-    "'alpha' does nothing here, since there is no window": {"runs": [{"alpha": 3.0}]},
+    "method classical does not use 'window': leave it out": {"runs": [{"method": "classical", "window": 3}]},
+    "'alpha' does nothing here, because there is no window": {"runs": [{"alpha": 3.0}]},
     "[grid]: 'alpha' does nothing here": {"grid": {"alpha": 3.0, "vocab_size": 300}},
-    "[grid]: no run has a use for 'window'": {
+    "[grid]: no run uses 'window'": {
         "grid": {"window": 3, "vocab_size": 300},
         "runs": [{"method": "classical"}],
     },
-    "[grid]: 'seed' does nothing here, since nothing is drawn": {"grid": {"seed": [1, 2], "vocab_size": 300}},
-    "'temperature' does nothing here, since balance is not": {
+    "[grid]: 'seed' does nothing here, because nothing is sampled": {
+        "grid": {"seed": [1, 2], "vocab_size": 300}
+    },
+    "'temperature' does nothing here, because balance is not": {
         "grid": {"temperature": 3.3, "balance": "natural", "vocab_size": 300}
     },
     "'dev_seed' does nothing here": {"runs": [{"dev_seed": 3}]},
     "vocab_size is '300': give a whole number": {"grid": {"vocab_size": "300"}},
     "vocab_size is []: give one or more values": {"grid": {"vocab_size": []}},
     "window is [5, 5]: give one or more values, each once": {"runs": [{"window": [5, 5]}]},
-    "a tokenizer that exists is judged as it is: leave 'window' out": {
+    "an existing tokenizer is evaluated as it is: leave out 'window'": {
         "runs": [{"tokenizer": "x", "window": 3}]
     },
-    "two rows are called 'parity': give their runs names": {"runs": [{}, {"sample": 0.5}]},
+    "two rows are called 'parity': give their runs different names": {"runs": [{}, {"sample": 0.5}]},
     "the name has {window}, which has no value": {"runs": [{"name": "w{window}"}]},
     "[evaluation]: there is no key 'resample'. Did you mean 'resamples'?": {"evaluation": {"resample": 3}},
     "[judge]: names no text": {"judge": {}},
@@ -114,16 +114,16 @@ BAD = {
         "languages": {"mine": "eng_Latn"}
     },
     "chart: there is no setting 'windo'. Did you mean 'window'?": {"chart": "windo"},
-    "chart: 'window' has one value, or none": {"chart": "window", "runs": [{"window": 50}]},
+    "chart: 'window' has at most one value": {"chart": "window", "runs": [{"window": 50}]},
     "chart: a value of 'ratios' is a table": {
         "chart": "ratios",
         "runs": [{"ratios": [{"eng_Latn": 100.0}, {"eng_Latn": 120.0}]}],
     },
-    "chart: tokenizers for other languages are judged on other text": {
+    "chart: tokenizers for different languages are evaluated on different text": {
         "chart": "languages",
         "grid": {"vocab_size": 300, "languages": ["all", "paper-30"]},
     },
-    "[languages]: 'all' is always there": {"languages": {"all": ["eng_Latn"]}},
+    "[languages]: 'all' is reserved": {"languages": {"all": ["eng_Latn"]}},
     "[languages]: no run uses 'few': write languages = 'few'": {"languages": {"few": ["eng_Latn"]}},
     "[judge]: it is 't': give names with values": {"judge": "t"},
     "[[run]]: runs is {'method': 'parity'}: give a list": {"runs": {"method": "parity"}},
@@ -143,9 +143,9 @@ OF_THE_DATA = {
     "vocab_size is missing": ("vocab_size = [300, 340]", ""),
     "no such file or folder: {folder}/trian": ('train = "train"', 'train = "trian"'),
     "no such file or folder: {folder}/nowhere": ('away = "away"', 'away = "nowhere"'),
-    "[grid]: there is no set of languages 'thirty'. Known are": ("[grid]", '[grid]\nlanguages = "thirty"'),
-    "a list of codes goes under [languages]": ("[grid]", '[grid]\nlanguages = ["eng_Latn", "tam_Taml"]'),
-    "the languages 'few' have 'tam_Tmil', which train lacks. Did you mean tam_Taml?": (
+    "[grid]: there is no set of languages 'thirty'. Known sets:": ("[grid]", '[grid]\nlanguages = "thirty"'),
+    "To list codes, add them under [languages]": ("[grid]", '[grid]\nlanguages = ["eng_Latn", "tam_Taml"]'),
+    "the languages 'few' include 'tam_Tmil', which train lacks. Did you mean tam_Taml?": (
         "[grid]",
         '[languages]\nfew = ["eng_Latn", "tam_Tmil"]\n[grid]\nlanguages = "few"',
     ),
@@ -161,11 +161,11 @@ OF_THE_DATA = {
     "dev_lines is 100, but dev has 10 lines": ("[grid]", "[grid]\ndev_lines = 100"),
     "there is no metric 'ginni'": ("resamples = 0", 'metrics = ["ginni"]'),
     "resamples is -1": ("resamples = 0", "resamples = -1"),
-    "the baseline 'clasical' is no row. Did you mean 'classical'?": (
+    "the baseline 'clasical' is not a row. Did you mean 'classical'?": (
         "resamples = 0",
         'baseline = "clasical"',
     ),
-    "give parallel dev text, a ratio for each language, or on='train' to go by train bytes alone": (
+    "give parallel dev text, a ratio for each language, or on='train' to use only training bytes": (
         'dev = "dev"',
         "",
     ),
@@ -221,14 +221,14 @@ def test_what_a_set_lacks_is_told_where_it_is_a_preset(project: Path) -> None:
     made = plan(read(file))
     assert made.sets() == {"paper-30": ("eng_Latn", "jpn_Jpan", "tam_Taml")}
     assert any(note.startswith("paper-30 is used without deu_Latn") for note in made.notes)
-    assert "away has no text in tam_Taml: judged there without them" in made.notes
+    assert "away has no text in tam_Taml: evaluated without them" in made.notes
 
 
 def test_counts_can_be_trained_on_and_not_drawn_from(project: Path) -> None:
     count(project / "train").save(project / "counts.parquet")
     given = {"train": str(project / "counts.parquet"), "judge": {"test": str(project / "test")}}
     assert plan(experiment(**given, runs=[{"method": "classical"}])).data.counted
-    with pytest.raises(PairityError, match="train holds counts, of which no lines can be drawn"):
+    with pytest.raises(PairityError, match="train holds counts, and lines cannot be sampled"):
         plan(experiment(**given, runs=[{"method": "classical", "sample": 0.5}]))
 
 
@@ -306,12 +306,12 @@ def test_text_that_is_read_is_a_stage_of_the_progress(project: Path) -> None:
     stages: list[str] = []
     with Progress(lambda stage, *_: stages.append(stage)) as show:
         plan(read(project / "grid.toml"), show)
-    assert "looking at train" in stages
+    assert "reading train" in stages
 
 
 def test_an_empty_file_and_a_draw_of_nothing_are_named_with_the_experiment(project: Path) -> None:
     file = project / "grid.toml"
-    for sample, match in (("sample = 0.001", "nothing of "), ("balance = 10", "would give 10 bytes")):
+    for sample, match in (("sample = 0.001", "takes nothing from "), ("balance = 10", "would be 10 bytes")):
         change = file.read_text(encoding="utf-8").replace("[grid]", f"[grid]\n{sample}", 1)
         (project / "drawn.toml").write_text(change, encoding="utf-8")
         with pytest.raises(PairityError, match=rf"drawn.toml, train: .*{match}"):

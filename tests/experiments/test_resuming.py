@@ -91,7 +91,7 @@ def done_again(study: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], lis
 def test_a_file_of_the_user_is_not_replaced(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(study)
     (study / "grid.toml").rename(study / "experiment.toml")
-    with pytest.raises(PairityError, match=r"holds something else .* choose a new folder"):
+    with pytest.raises(PairityError, match=r"contains other files .* choose a new folder"):
         run("experiment.toml", ".", progress=False)
     assert (study / "experiment.toml").read_text(encoding="utf-8") == SMALL
 
@@ -102,7 +102,7 @@ def test_the_file_that_was_written_can_be_run_and_a_changed_one_is_kept(study: P
     assert run(written, study / "out", progress=False).rows == rows
     changed = written.read_text(encoding="utf-8").replace("280", "290  # larger")
     written.write_text(changed, encoding="utf-8")
-    with pytest.raises(PairityError, match=r"experiment\.toml was changed since it was written"):
+    with pytest.raises(PairityError, match=r"experiment\.toml was changed after it was written"):
         run(written, study / "out", progress=False)
     assert written.read_text(encoding="utf-8") == changed
 
@@ -182,7 +182,7 @@ def test_a_tokenizer_that_gets_another_name_is_not_trained_again(
     found = Tokenizer.load(study / "out" / "tokenizers" / "parity,-window=20")
     assert found.record["method"]["window"] == 20
     assert carry_out(study).notes == (
-        "no longer part of this experiment: tokenizers/parity; delete what you have no other use for",
+        "no longer part of this experiment: tokenizers/parity; delete them if you do not need them",
     )
 
 

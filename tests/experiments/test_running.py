@@ -284,7 +284,7 @@ def test_the_page_shows_fairness_at_home_and_away_and_the_chart(done: Result) ->
     page = (done.folder / "report.html").read_text(encoding="utf-8")
     assert '<section id="texts">' in page
     assert '<section id="axis">' in page
-    assert "home (at home)" in page
+    assert "home (main text)" in page
     section = page.split('<section id="texts">')[1].split("</section>")[0]
     assert section.count("<tr>") == 2 + 10
     assert section.count("best") >= 2
@@ -308,7 +308,7 @@ def test_what_is_finished_is_neither_judged_nor_written_again(
 def test_a_folder_with_other_things_is_left_alone(project: Path) -> None:
     (project / "out").mkdir()
     (project / "out" / "thesis.tex").touch()
-    with pytest.raises(PairityError, match=r"holds something else \(thesis.tex\) and no results"):
+    with pytest.raises(PairityError, match=r"contains other files \(thesis.tex\) and no results"):
         run(project / "grid.toml", project / "out")
     assert [path.name for path in (project / "out").iterdir()] == ["thesis.tex"]
 

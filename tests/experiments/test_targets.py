@@ -51,8 +51,8 @@ def test_targets_are_read() -> None:
         (["gini>=0.1"], "has '>='"),
         (["eng_Latn=45"], "has '='"),
         (["eng_Latn<=5%"], "no sign: .* 'eng_Latn<=\\+5%' or 'eng_Latn<=-5%'"),
-        (["gini<=1.5"], "out of reach or limits nothing"),
-        (["gini<=-0.1"], "out of reach or limits nothing"),
+        (["gini<=1.5"], "cannot be reached or limits nothing"),
+        (["gini<=-0.1"], "cannot be reached or limits nothing"),
         (["worst<=0"], "leaves no tokens"),
         (["eng_Latn<=1e999"], "limits nothing"),
         (["eng_Latn<=+1e999%"], "limits nothing"),
@@ -92,7 +92,7 @@ def test_unknown_languages_are_named_with_what_was_meant() -> None:
 def test_no_vocabulary_has_fewer_tokens_than_pre_tokens(target: str, reason: str) -> None:
     floors = {"a": 10.0, "b": 30.0}
     with pytest.raises(
-        PairityError, match=f"out of reach for every vocabulary: {reason} pre-tokens per line"
+        PairityError, match=f"no vocabulary can meet the target .*: {reason} pre-tokens per line"
     ):
         check_floors(read_targets([target]), floors)
     check_floors(read_targets(["worst<=30", "a<=10", "mean<=20", "gini<=0.1", "b<=-99%"]), floors)

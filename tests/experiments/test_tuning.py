@@ -122,7 +122,7 @@ def test_without_other_text_half_of_dev_judges_and_all_of_it_steers_the_result(
     project: Path, quick: None
 ) -> None:
     tuned = tuned_in(project, "out", "eng_Latn<=+2%", judge=None, steps=0)
-    assert "odd lines of dev" in tuned.notes[-1]
+    assert "odd dev lines" in tuned.notes[-1]
     assert not any(point.kind == "other" for point in tuned.points)
     assert tuned.chosen is not None
     dev = {code: lines for code, lines in read(project / "dev").items() if code != "deu_Latn"}
@@ -147,7 +147,7 @@ def test_out_of_reach_is_said_with_what_is_closest_and_what_would_be_needed(
     given = ["--train", project / "train", "--dev", project / "dev", "--judge", project / "test"]
     given += ["--vocab-size", SIZE, "--resamples", 0, "-o", project / "out", "--target", "worst<=65"]
     with pytest.raises(
-        PairityError, match=r"No setting meets worst<=65 at 330 tokens\. Closest is .* would do: "
+        PairityError, match=r"No setting meets worst<=65 at 330 tokens\. The closest is .* would be enough: "
     ):
         tune_command.main(list(map(str, given)), standalone_mode=False)
     printed = capsys.readouterr().out
@@ -170,8 +170,8 @@ def test_out_of_reach_is_said_with_what_is_closest_and_what_would_be_needed(
     ("more", "match"),
     [
         ({"targets": ["jpn<=45"]}, "the target 'jpn<=45' names 'jpn', .* Did you mean jpn_Jpan"),
-        ({"targets": ["deu_Latn<=45"]}, "names 'deu_Latn', which train, dev and the text to judge on do not"),
-        ({"targets": ["worst<=3"]}, "out of reach for every vocabulary"),
+        ({"targets": ["deu_Latn<=45"]}, "names 'deu_Latn', which train, dev and the evaluation text do not"),
+        ({"targets": ["worst<=3"]}, "no vocabulary can meet the target"),
         ({"targets": ["gini<=0.1", "gini<=0.2"]}, "limit the same"),
         ({"price": "fra_Latn"}, "price names 'fra_Latn'"),
         ({"vocab_size": 100}, "vocab_size"),

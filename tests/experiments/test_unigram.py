@@ -106,7 +106,7 @@ def test_bytes_that_the_text_lacks_take_the_place_of_the_least_likely_pieces() -
 
 
 def test_a_size_that_cannot_be_is_told(counts: Counts) -> None:
-    with pytest.raises(PairityError, match="vocab_size is 256: the 256 bytes are in it"):
+    with pytest.raises(PairityError, match="vocab_size is 256: it includes the 256 bytes"):
         train_unigram(counts, 256)
     pytest.importorskip("sentencepiece")
     with pytest.raises(PairityError, match=r"but UnigramLM found [\d,]+ pieces in this text"):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from writing_commands import Writing, make
 
-COLUMNS = ("old or new, whole", "refused, with the reason", "nothing there yet", "wrong")
+COLUMNS = ("old or new, complete", "refused, with the reason", "nothing there yet", "wrong")
 COLUMN_OF = {"old": 0, "new": 0, "refused": 1, "absent": 2, "wrong": 3}
 
 
@@ -43,6 +43,9 @@ def record(counted: dict[str, Counter[str]]) -> dict[str, object]:
         "made_by": "make test-faults RECORD=docs/results/faults.json",
         "columns": columns,
         "rows": rows,
-        "note": "Outcomes for who reads the output afterwards, over all commands that write, onto nothing and onto an "
-        f"older result (--force). On {platform.system()}, with Python {platform.python_version()}.",
+        "note": (
+            "What a later reader of the output finds, over all commands that write, with no earlier "
+            f"result and over an older result (--force). On {platform.system()}, with Python "
+            f"{platform.python_version()}."
+        ),
     }

@@ -148,13 +148,13 @@ def test_rights(commands, tally, tmp_path, name):
         assert refused.returncode == 1
         assert refused.stderr.startswith("error: ")
         assert "Permission denied" in refused.stderr
-        count(tally, "no right to write", place.outcome())
+        count(tally, "no write permission", place.outcome())
         for force in (False, True):
             words = place.command.words(inner, force=force)
             done = subprocess.run([*program, *words], capture_output=True, text=True, check=False)
             assert done.returncode == 0, done.stderr
             found = place.command.read(inner / place.command.name)
-            count(tally, "no right to write", "new" if found == place.versions["new"] else "wrong")
+            count(tally, "no write permission", "new" if found == place.versions["new"] else "wrong")
             assert found == place.versions["new"]
         assert place.leftovers() == []
 

@@ -146,7 +146,7 @@ def test_places_are_checked_before_the_work(tmp_path: Path) -> None:
     ):
         check_file(tmp_path / "file", force=False)
     check_file(tmp_path / "file", force=True)
-    with pytest.raises(PairityError, match="is a folder, but a file is to be written there"):
+    with pytest.raises(PairityError, match="is a folder, so no file can be written there"):
         check_file(tmp_path, force=True)
     with pytest.raises(PairityError, match="is a file, but a tokenizer needs a folder"):
         check_folder(tmp_path / "file", ["x"], what="a tokenizer", force=True)

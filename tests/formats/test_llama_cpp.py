@@ -197,10 +197,10 @@ def test_a_special_token_written_like_a_word_is_refused_where_words_are_looked_u
 
 def test_what_no_name_stands_for_is_refused(tmp_path):
     for tok, message in (
-        (small("whitespace"), "has none for 'whitespace'. Train with --pretokenizer qwen35"),
-        (small("none"), "has none for 'none'"),
-        (small("gpt2", digits=True), "has none for 'gpt2:digits'"),
-        (odd(pattern=r"\w+|\W+"), r"has none for '\\\\w"),
+        (small("whitespace"), "has no name for 'whitespace'. Train with --pretokenizer qwen35"),
+        (small("none"), "has no name for 'none'"),
+        (small("gpt2", digits=True), "has no name for 'gpt2:digits'"),
+        (odd(pattern=r"\w+|\W+"), r"has no name for '\\\\w"),
         (small("gpt2", normalize="nfc"), "cannot normalise"),
         (odd((), (), pattern=pattern_of("gpt2")), "without merges"),
     ):
@@ -285,9 +285,9 @@ def test_the_command_says_what_holds(tmp_path, monkeypatch):
 
     exact = export("exact", "--to", "gguf", "-o", "a.gguf")
     assert exact.exit_code == 0
-    assert "note: llama.cpp gives the very ids of this tokenizer" in exact.output
+    assert "note: llama.cpp gives exactly the ids of this tokenizer" in exact.output
     near = export("near", "--to", "gguf", "-o", "b.gguf")
-    assert "but not on all text: it cuts 'éÉ' differently" in near.output
+    assert "but not on all text: it splits 'éÉ' differently" in near.output
     refused = export("lossy", "--to", "gguf", "-o", "c.gguf")
     assert isinstance(refused.exception, PairityError)
     assert not Path("c.gguf").exists()
@@ -297,12 +297,12 @@ def test_the_command_says_what_holds(tmp_path, monkeypatch):
     assert Path("c.gguf").exists()
     assert "note:" not in allowed.output
     same = export("exact", "--to", "gguf", "-o", "e.gguf", "--allow-different")
-    assert "note: llama.cpp gives the very ids of this tokenizer" in same.output, (
+    assert "note: llama.cpp gives exactly the ids of this tokenizer" in same.output, (
         "nothing differs, and it is said"
     )
     for to in ("hf", "transformers", "tiktoken", "merges"):
         elsewhere = export("nowhere", "--to", to, "-o", "d", "--allow-different")
-        assert "is for gguf and wordpiece alone" in str(elsewhere.exception)
+        assert "is only for gguf and wordpiece" in str(elsewhere.exception)
 
 
 # ------------------------------------------------------------------ the real llama.cpp

@@ -87,7 +87,7 @@ def test_published_ranks_have_their_special_tokens(tmp_path: Path) -> None:
     path = write_ranks(tmp_path / "r50k_base.tiktoken", more=50_256 - 259)
     assert Tokenizer.load(path).special_tokens == {"<|endoftext|>": 50_256}
     own = write_ranks(tmp_path / "mine_like_r50k.tiktoken")
-    with pytest.warns(PairityWarning, match=r"named like r50k.*though it has 259 ranks.*r50k\.tiktoken@r50k"):
+    with pytest.warns(PairityWarning, match=r"named like r50k.*but it has 259 ranks.*r50k\.tiktoken@r50k"):
         guessed = Tokenizer.load(own)
     assert guessed == Tokenizer.load(f"{own}@r50k")
     assert guessed.special_tokens == {}
@@ -120,7 +120,7 @@ def test_a_pattern_is_used_or_refused(tmp_path: Path) -> None:
     small().save(tmp_path / "own")
     byte_level().save(str(tmp_path / "other.json"))
     for place in ("own", "own/tokenizer.json", "other.json"):
-        with pytest.raises(PairityError, match=r"for files of tiktoken ranks, which .* Leave out '@gpt2'"):
+        with pytest.raises(PairityError, match=r"for tiktoken ranks files, and .* Leave out '@gpt2'"):
             find(f"{tmp_path}/{place}@gpt2")
 
 
@@ -131,7 +131,7 @@ def test_line_ends_of_windows_are_line_ends(tmp_path: Path) -> None:
 
 def test_ids_without_a_token_stay_free_and_are_told_of(tmp_path: Path) -> None:
     path = ranks(tmp_path / "x.tiktoken", "YWI= 258")
-    with pytest.warns(PairityWarning, match=r"x\.tiktoken: 2 ids below 259 name no token, such as 256"):
+    with pytest.warns(PairityWarning, match=r"x\.tiktoken: 2 ids below 259 have no token, such as 256"):
         tok = Tokenizer.load(f"{path}@gpt2")
     assert tok.encode("ab") == [258]
     with warnings.catch_warnings():
@@ -143,7 +143,7 @@ def test_ids_without_a_token_stay_free_and_are_told_of(tmp_path: Path) -> None:
     name = contents["added_tokens"][-1]["content"]
     contents["model"]["vocab"].pop(name)
     (tmp_path / "holes.json").write_text(json.dumps(contents))
-    with pytest.warns(PairityWarning, match=r"holes\.json: .* ids below .* name no token"):
+    with pytest.warns(PairityWarning, match=r"holes\.json: .* ids below .* have no token"):
         Tokenizer.load(tmp_path / "holes.json")
 
 
@@ -151,7 +151,7 @@ def test_ids_without_a_token_stay_free_and_are_told_of(tmp_path: Path) -> None:
     ("more", "message"),
     [
         (["YWI= 256", "YWM= 256"], "rank 256 is given to two tokens"),
-        (["YWI= 256", "YWI= 257"], r"line 258: the token b'ab' is there twice"),
+        (["YWI= 256", "YWI= 257"], r"line 258: the token b'ab' appears twice"),
         (["YWI= -1"], "line 257: not a token in base64 and its rank"),
         (["YWI=", "x"], "line 257: not a token in base64"),
         ([f"YWI= {2**40}"], "ids go from 0"),

@@ -80,7 +80,7 @@ def test_steps_are_saved_and_continued(tmp_path) -> None:  # type: ignore[no-unt
     loaded = Tokenizer.load(tmp_path / "out")
     assert loaded == tok
     assert loaded.pretokenize("a  12") == ["a", "  ", "1", "2"]
-    with pytest.raises(PairityError, match="one pattern, and this tokenizer with several"):
+    with pytest.raises(PairityError, match="one pattern, but this tokenizer uses several"):
         tok.to_tiktoken()
     with pytest.raises(PairityError, match="not a valid regular expression"):
         train({"all": ["a"]}, num_merges=1, pretokenizer=f"a{THEN}(", method=Classical())

@@ -47,7 +47,7 @@ def _sequence(*steps: dict) -> dict:
         ("model.merges.0", ["Ġ", "¡"], "'Ġ¡', which it makes, is not a token"),
         ("model.merges.0", 7, "not a pair of tokens"),
         ("model.vocab.!", 5, "id 5 is given to"),
-        ("model.vocab.new", 9999, "ids below 10000 name no token"),
+        ("model.vocab.new", 9999, "ids below 10000 have no token"),
         ("model.vocab.日本", 1759, "not written in the byte-level alphabet"),
         ("model.vocab.new", "1759", "not a whole number"),
         ("normalizer", {"type": "NFKC"}, "NFKC cannot be kept"),
@@ -64,7 +64,7 @@ def _sequence(*steps: dict) -> dict:
         (
             "pre_tokenizer",
             _sequence(SPLIT | {"pattern": {"Regex": r"\s+$|."}}, BYTE_LEVEL),
-            "means something else",
+            "means different things",
         ),
         (
             "pre_tokenizer",
@@ -139,7 +139,7 @@ def test_files_that_are_no_tokenizers_are_refused(tmp_path):
         (b"YQ==\n", r"line 1: not a token"),
         (b"YQ== 1_0\n", r"line 1: not a token"),
         (b"YQ== " + b"9" * 5000 + b"\n", r"line 1: not a token"),
-        (b"YQ== 0\nYQ== 1\n", r"line 2: the token b'a' is there twice"),
+        (b"YQ== 0\nYQ== 1\n", r"line 2: the token b'a' appears twice"),
         (b"YQ== 0\nYg== 0\n", "rank 0 is given to two tokens"),
         (b"YQ== 0\n", "lacks 255 of the 256 bytes"),
     ],
@@ -159,7 +159,7 @@ def test_ranks_need_a_pattern_that_keeps_all_text(tmp_path):
     assert (
         Tokenizer.from_tiktoken(tmp_path / "x.tiktoken", pattern="gpt4o", special_tokens=specials) == small()
     )
-    with pytest.raises(PairityError, match="3 ids below 1759 name no token, such as 0"):
+    with pytest.raises(PairityError, match="3 ids below 1759 have no token, such as 0"):
         Tokenizer.from_tiktoken(tmp_path / "x.tiktoken", pattern="gpt4o")
     dropping = tiktoken.Encoding(
         "x", pat_str=r"\S+", mergeable_ranks=dict(small().vocabulary), special_tokens=specials
@@ -215,5 +215,5 @@ def test_the_settings_beside_ranks_are_checked(tmp_path):
     beside.write_text(json.dumps(saved))
     assert Tokenizer.from_tiktoken(ranks) == Tokenizer.from_tiktoken(tok.to_tiktoken())
     ranks.write_bytes(ranks.read_bytes().replace(b" 300\n", b" 9300\n"))
-    with pytest.raises(PairityError, match="damaged, or was changed"):
+    with pytest.raises(PairityError, match="damaged, or has been changed"):
         Tokenizer.from_tiktoken(ranks)

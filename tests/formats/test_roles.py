@@ -177,12 +177,12 @@ def test_what_a_format_has_no_place_for_is_refused(tmp_path, to, option):
     if option in ("add_bos", "add_eos"):
         tok, message = (
             tok.with_roles(bos_token=END, eos_token=END),
-            rf"has no place for {option}.*transformers",
+            rf"cannot store {option}.*transformers",
         )
         if to == "hf":
             return
     else:
-        message = rf"has no place for (the )?{option}.*--{option.replace('_', '-')}"
+        message = rf"cannot store (the )?{option}.*--{option.replace('_', '-')}"
     with pytest.raises(PairityError, match=message):
         tok.export(to, tmp_path / "x.y", **{option: GIVEN[option]})
     assert not list(tmp_path.iterdir())
@@ -195,7 +195,7 @@ def test_hugging_faces_file_holds_a_token_that_is_added(tmp_path):
 
 @pytest.mark.parametrize("to", ["tiktoken", "merges", "hf"])
 def test_roles_that_a_tokenizer_has_and_a_format_has_not_are_named(tmp_path, to):
-    with pytest.warns(PairityWarning, match="no place for .*pad_token '<pad>'.*the chat template"):
+    with pytest.warns(PairityWarning, match="cannot store .*pad_token '<pad>'.*the chat template"):
         with_roles().export(to, tmp_path / "x.y")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -68,5 +68,5 @@ def test_a_folder_and_its_tokenizer_json_come_back(tmp_path):
 
 
 def test_llama_cpp_has_no_such_pattern(tmp_path):
-    with pytest.raises(PairityError, match=r"cannot cut text into phrases: train without superwords"):
+    with pytest.raises(PairityError, match=r"cannot split text into phrases: train without superwords"):
         superwords().export("gguf", tmp_path / "model.gguf")

@@ -224,7 +224,7 @@ def test_templates_that_others_left_in_the_folder_do_not_count(tmp_path):
         write_there(tmp_path)
         assert Tokenizer.from_huggingface(tmp_path).roles.chat_template == "{{ ours }}"
         (tmp_path / "additional_chat_templates").mkdir()
-        with pytest.raises(PairityError, match=r"would use in place of .*Remove that folder"):
+        with pytest.raises(PairityError, match=r"would use instead of .*Remove that folder"):
             write_there(tmp_path)
         (tmp_path / "additional_chat_templates").rmdir()
 
@@ -311,7 +311,7 @@ TEMPLATE = "post_processor.processors.1"
     [
         ("model.type", "Unigram", "is Unigram, not BPE: its ids do not come from merges"),
         ("model.type", "WordPiece", "is WordPiece, not BPE"),
-        ("model.byte_fallback", True, "byte_fallback, as files of SentencePiece do"),
+        ("model.byte_fallback", True, "byte_fallback, as SentencePiece files do"),
         (
             "pre_tokenizer",
             {"type": "Metaspace", "replacement": "▁"},
@@ -353,7 +353,7 @@ def untouched():
         ({"pad_token": "<nope>"}, "names the pad_token '<nope>', but tokenizer.json has no such token. Add"),
         ({"additional_special_tokens": ["<nope>"]}, "names the additional_special_tokens '<nope>'"),
         ({"image_token": "<image>"}, "names the image_token '<image>'"),
-        ({"auto_map": {"AutoTokenizer": ["x.Y", None]}}, r"Python code of its own \(auto_map\)"),
+        ({"auto_map": {"AutoTokenizer": ["x.Y", None]}}, r"its own Python code \(auto_map\)"),
         ({"added_tokens_decoder": {"3": {"content": PAD}}}, "gives '<pad>' the id 3, but tokenizer.json"),
         ({"added_tokens_decoder": {"x": {"content": PAD}}}, r"tokenizer_config\.json is damaged"),
         ({"added_tokens_decoder": [1]}, r"tokenizer_config\.json is damaged"),

@@ -286,9 +286,9 @@ def test_a_window_without_pairs_ends():
         ({"limit_alphabet": 2.5}, "limit_alphabet is 2.5"),
         ({"continuing_subword_prefix": "##"}, "continuing_subword_prefix is '##', which is not supported"),
         ({"end_of_word_suffix": "</w>"}, "end_of_word_suffix is '</w>', which is not supported"),
-        ({"initial_alphabet": ["ab"]}, "initial_alphabet holds 'ab': give single characters"),
-        ({"special_tokens": "<s>"}, "special_tokens come as a list: ['<s>']"),
-        ({"special_tokens": [3]}, "special_tokens are str or AddedToken; 3 is int"),
+        ({"initial_alphabet": ["ab"]}, "initial_alphabet contains 'ab': give single characters"),
+        ({"special_tokens": "<s>"}, "special_tokens must be a list: ['<s>']"),
+        ({"special_tokens": [3]}, "special_tokens must be str or AddedToken, but 3 is int"),
         ({"special_tokens": [""]}, "a special token is empty"),
         ({"ratio": [1.0]}, "train_iterators has 2 languages, but ratio has 1"),
         ({"ratio": [1.0, 0.0]}, "ratio[1] is 0.0: it must be a positive number"),
@@ -327,6 +327,6 @@ def test_refuses_what_it_cannot_train():
     with pytest.raises(PairityError, match=r"give a tokenizers\.Tokenizer to train, not str"):
         trainer.train_from_iterator("gpt2", [["ab"]], [["ab"]])
     with pytest.raises(
-        PairityError, match=r"different characters, but the engine can tell only 256 apart\. Add ByteLevel"
+        PairityError, match=r"different characters, but the engine supports only 256\. Add ByteLevel"
     ):
         trainer.train_from_iterator(blank(pre_tokenizers.Whitespace()), TRAIN, DEV)

@@ -301,23 +301,22 @@ def test_no_intervals_without_resamples_or_with_one_line() -> None:
 def test_evaluating_on_the_dev_text_is_said_loudly() -> None:
     assert issubclass(LeakWarning, PairityWarning)
     steered = Chunks(3, "steered", dev=TEXTS["ell_Grek"])
-    with pytest.warns(LeakWarning, match="steered is evaluated on the text that steered it: ell_Grek"):
+    with pytest.warns(LeakWarning, match="steered is evaluated on its own dev text: ell_Grek"):
         scores = scores_of([steered, Chunks(2, "clean")])
     assert scores.leaks == {"steered": ["ell_Grek"]}
-    assert row(scores, "steered", "cost", "ell_Grek")["note"] == "evaluated on the text that steered it"
+    assert row(scores, "steered", "cost", "ell_Grek")["note"] == "evaluated on its own dev text"
     assert row(scores, "steered", "cost", "eng_Latn")["note"] is None
-    assert "steered it (1 of 3 languages)" in str(row(scores, "steered", "gini")["note"])
+    assert "its own dev text (1 of 3 languages)" in str(row(scores, "steered", "gini")["note"])
     assert row(scores, "clean", "gini")["note"] is None
     assert scores.warnings == [
-        "steered is evaluated on the text that steered it: ell_Grek. "
-        "Its scores there say nothing about new text."
+        "steered is evaluated on its own dev text: ell_Grek. Its scores there say nothing about new text."
     ]
     notes = {r["note"] for r in scores.differences.to_pylist()}
-    assert notes == {"steered: evaluated on the text that steered it"}
+    assert notes == {"steered: evaluated on its own dev text"}
     notes = {
         (r["tokenizer"], r["group"]): r["note"] for r in scores.groups.to_pylist() if r["metric"] == "cost"
     }
-    assert notes["steered", "medium"] == "evaluated on the text that steered it (1 of 2 languages)"
+    assert notes["steered", "medium"] == "evaluated on its own dev text (1 of 2 languages)"
     assert notes["steered", "high"] is None
     assert notes["clean", "medium"] is None
 

@@ -165,7 +165,7 @@ def test_without_text_there_is_what_training_says() -> None:
     assert profile.text is None
     assert profile.training is not None
     assert any("need text" in note for note in profile.notes)
-    assert "evaluated on the text that steered it" in inspect_language(tokenizer, "xxx_Latn", dev).notes
+    assert "evaluated on its own dev text" in inspect_language(tokenizer, "xxx_Latn", dev).notes
 
 
 def test_the_table_is_tidy_and_can_be_read_back(tmp_path) -> None:  # type: ignore[no-untyped-def]

@@ -125,10 +125,10 @@ def test_what_cannot_be_labelled_leaves_nothing_behind(tmp_path: Path) -> None:
         ([good, bad], "out", r"bad.txt, line 6: not UTF-8"),
         ([empty], "out", "there is no text to label"),
         ([good, good], "out", "good.txt is given twice"),
-        ([good], "there", "there is there already: choose another name"),
+        ([good], "there", "there already exists: choose another name"),
         ([], "out", "no SOURCE given"),
         ([tmp_path / "none.txt"], "out", "no such file or folder"),
-        ([tmp_path / "counts.parquet"], "out", "holds counts, and here text is needed"),
+        ([tmp_path / "counts.parquet"], "out", "holds counts, but text is needed here"),
     ):
         with pytest.raises(PairityError, match=match):
             label(sources, tmp_path / output, identifier="script")
@@ -143,7 +143,7 @@ def test_the_command_prints_what_went_where(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "tam_Taml  Tamil" in done.stdout
     assert "next: pairity count" in done.stdout
-    assert "is there already" in pairity(*words).stderr
+    assert "already exists" in pairity(*words).stderr
 
 
 def test_codes_are_those_of_the_table() -> None:

@@ -45,7 +45,7 @@ def test_pack_reads_its_options_from_a_config_file(folder):
     ("words", "message"),
     [
         (["--held-out", "-1"], "held_out is -1"),
-        (["--balanced", "--temperature", "3.3"], "exclude each other"),
+        (["--balanced", "--temperature", "3.3"], "cannot be combined"),
         (["--weight", "eng_Latn"], "write LANG=W"),
         (["--end-token", "<x>"], "has no special token '<x>' (its special tokens: "),
         (["--language", "xyz_Latn"], "xyz_Latn"),
@@ -134,4 +134,4 @@ def test_results_go_by_the_names_of_their_files_and_a_model_may_have_several(tmp
 def test_the_ending_of_a_table_is_checked_before_the_work(tmp_path, command):
     done = pairity("lm", command, tmp_path / "none", "-o", tmp_path / "s.xlsx")
     assert done.returncode == 1
-    assert "choose one of these endings" in done.stderr
+    assert "choose one of these extensions" in done.stderr

@@ -64,7 +64,7 @@ def test_seeds_are_averaged_with_an_interval_over_documents_and_seeds(tmp_path):
         (f"{HEAD},lo\n", "a column 'lo', which model scores do not have"),
         (f"{HEAD},value\n", "2 columns 'value'"),
         (f"{HEAD}\n", "m.csv has no rows"),
-        (f"{HEAD}\na,eng_Latn,x\n", "m.csv, row 2 has 3 cells and the first row 4"),
+        (f"{HEAD}\na,eng_Latn,x\n", "m.csv, row 2 has 3 cells, but the first row has 4"),
         (f"{HEAD}\na,eng_Latn,x,1\na,deu_Latn,x,1.2%\n", "m.csv, row 3, column 'value' is '1.2%': give a number"),
         (f"{HEAD}\na,eng_Latn,x,nan\n", "row 2, column 'value' is 'nan'"),
         (f"{HEAD}\na,eng_Latn,x,\n", "row 2, column 'value' is empty"),
@@ -73,8 +73,11 @@ def test_seeds_are_averaged_with_an_interval_over_documents_and_seeds(tmp_path):
         (f"{HEAD},low,high\na,eng_Latn,x,1,0.5,\n", "row 2, column 'high' is empty: an interval has two ends"),
         (f"{HEAD},low,high\na,eng_Latn,x,1,2,0\n", "row 2: 'low' is 2, above 'high', which is 0"),
         (f"{HEAD},low,high\na,eng_Latn,x,5,0.5,1.5\n", "row 2: 'value' is 5, outside its interval from 0.5 to 1.5"),
-        (f"{HEAD}\na,eng_Latn,accuracy,55\n", "row 2, column 'value' is 55: an accuracy is from 0 to 1"),
-        (f"{HEAD},random\na,eng_Latn,accuracy,0.5,-1\n", "row 2, column 'random' is -1: an accuracy is from 0 to 1"),
+        (f"{HEAD}\na,eng_Latn,accuracy,55\n", "row 2, column 'value' is 55: an accuracy is between 0 and 1"),
+        (
+            f"{HEAD},random\na,eng_Latn,accuracy,0.5,-1\n",
+            "row 2, column 'random' is -1: an accuracy is between 0 and 1",
+        ),
         (f"{HEAD}\na,eng_Latn,x\x01y,1\n", r"row 2, column 'measure' is 'x\x01y', with characters that cannot be"),
         (f"{HEAD}\na,eng_Latn,x\uffff,1\n", r"row 2, column 'measure' is 'x\uffff'"),
         (f"{HEAD},text\na,eng_Latn,x,1,a\x1bb\n", r"row 2, column 'text' is 'a\x1bb'"),
@@ -89,7 +92,7 @@ def test_seeds_are_averaged_with_an_interval_over_documents_and_seeds(tmp_path):
             "row 3: accuracy in eng_Latn cannot be compared with {path}, row 2: their 'random' differ",
         ),
         (f"{HEAD},seed\na,eng_Latn,x,1,1.5\n", "row 2, column 'seed' is 1.5"),
-        (f"{HEAD}\na,eng_Latn,x,1\na,eng_Latn,x,2\n", "row 3: x of 'a' in eng_Latn is in {path}, row 2 already"),
+        (f"{HEAD}\na,eng_Latn,x,1\na,eng_Latn,x,2\n", "row 3: x of 'a' in eng_Latn is already in {path}, row 2"),
         (f'{HEAD}\na,"eng_Latn,x,1\n', "m.csv, row 2 cannot be read"),
     ],
 )  # fmt: skip
@@ -111,7 +114,7 @@ def test_files_that_are_no_tables_are_refused(tmp_path):
         "m.parquet": "m.parquet: broken Parquet file",
         "m.csv": "m.csv is not UTF-8, at byte 10",
         "n.parquet": "n.parquet, row 1, column 'tokenizer' is 1: give text",
-        "m.xlsx": "choose one of these endings",
+        "m.xlsx": "choose one of these extensions",
         "none.csv": "there is no",
     }.items():
         with pytest.raises(pairity.PairityError, match=message):

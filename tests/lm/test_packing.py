@@ -137,7 +137,9 @@ def test_languages_are_chosen_by_name_or_by_set(tmp_path, tokenizers):
 
 def test_notes_on_the_drawing_are_told_and_too_little_of_it_names_the_options(tmp_path, tokenizers):
     lines = {"eng_Latn": [f"line {n}" for n in range(99)]}
-    with pytest.warns(pairity.PairityWarning, match="the budget is 1GB, and the text is not more than that"):
+    with pytest.warns(
+        pairity.PairityWarning, match="the budget is 1GB, which is at least as much as there is"
+    ):
         pack(lines, tokenizers, tmp_path / "p", choice=Choice(draw=Draw(budget="1GB"), held_out=9))
     with pytest.raises(pairity.PairityError, match=r"too few documents.*--budget, --sample, --max-bytes"):
         pack(lines, tokenizers, tmp_path / "q", choice=Choice(draw=Draw(budget=9), held_out=9))

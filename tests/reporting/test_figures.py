@@ -217,5 +217,5 @@ def test_figures_of_odd_names_and_of_one_language(tmp_path: Path) -> None:
     names = {path.stem for path in export_figures(scores(languages=["eng_Latn"]), tmp_path / "one")}
     assert "costs" in names
     assert not names & {"lorenz", "tradeoff"}
-    with pytest.raises(PairityError, match="nothing to draw"):
+    with pytest.raises(PairityError, match="nothing to plot"):
         export_figures(scores(metrics=["round_trip"]), tmp_path / "none")

@@ -84,7 +84,7 @@ def test_without_model_scores_there_is_no_section(page: Page) -> None:
     [
         (
             ("bytes,", "byte,"),
-            "has the tokenizer 'byte', and these scores do not: they have bytes, characters",
+            "has the tokenizer 'byte', but these scores do not: they have bytes, characters",
         ),
         (("value", "values"), "has no column 'value'"),
         (

@@ -68,7 +68,7 @@ def test_the_page_shows_the_race(judged: Scores, tmp_path: Path) -> None:
 def test_a_run_that_served_nobody_is_no_error(judged: Scores, tmp_path: Path) -> None:
     table = trace_table().set_column(1, "language", pa.nulls(9, pa.string()))
     page = Page(report(judged, tmp_path / "r.html", tokenizers={"bytes": SimpleNamespace(trace=table)}))
-    assert "Nobody was served: every merge was the pair most frequent" in page.text
+    assert "No language was served: every merge was the most frequent pair" in page.text
 
 
 def test_traces_that_are_none(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The top of the page: tokenizers of like size together, and one chart of two of them."""
+"""The top of the page: tokenizers of similar size together, and one chart of two of them."""
 
 import itertools
 from pathlib import Path
@@ -76,7 +76,7 @@ def test_tokenizers_of_like_size_stand_together() -> None:
     ]
     said = about_sizes(groups)
     assert "tiny has 8,000 tokens, gpt 200,000" in said
-    assert "which stand together" in said
+    assert "which are grouped" in said
     assert alike([100, 110])
     assert not alike([100, 111])
     assert about_sizes(scoreboard(of_sizes(a=32_000, b=32_768))) == ""
@@ -85,8 +85,8 @@ def test_tokenizers_of_like_size_stand_together() -> None:
 def test_where_none_are_of_like_size_the_page_says_what_to_do(tmp_path: Path) -> None:
     judged = of_sizes(gpt=200_000, ours=32_000)
     page = Page(report(judged, tmp_path / "r.html"))
-    assert "pairity eval --sizes 32000 judges those that pairity trained" in page.text
-    assert "Mind the sizes: 32,000 tokens against 200,000." in page.text
+    assert "pairity eval --sizes 32000 evaluates pairity tokenizers truncated to that size" in page.text
+    assert "Note the sizes: 32,000 tokens and 200,000." in page.text
     assert not any(cell.best for row in page.tables["scoreboard"] for cell in row), "nothing to compare with"
 
 

@@ -50,7 +50,7 @@ def test_the_page_of_sizes_shows_the_largest_elsewhere(tmp_path: Path) -> None:
     assert page.data["tokenizers"] == ["ours", "bytes"]
     assert "sizes" in [figure["name"] for figure in page.data["figures"]]
     assert "each at its largest vocabulary size" in page.text
-    assert "everything else on this page shows each of them at the largest" in page.text
+    assert "everything else on this page shows each of them at its largest" in page.text
     [costs] = [figure for figure in figures(Cells(scores.at_largest_size())) if figure.name == "costs"]
     shown = {row["language"]: row["cost"] for row in costs.rows() if row["tokenizer"] == "ours"}
     assert shown == scores.costs("ours@500")

@@ -39,7 +39,7 @@ def test_the_summary_in_words() -> None:
     (verdict,) = summary(Cells(known(costs, {"bpe": 0.1, "parity": 0.003})))
     assert verdict.tokenizer == "parity"
     said = verdict.lead.replace("\u202f", "")
-    assert said == "cuts inequality by 97% against bpe: Telugu pays 52% less, English pays 8% more"
+    assert said == "cuts inequality by 97% compared with bpe: Telugu pays 52% less, English pays 8% more"
     assert verdict.details[0] == "Gini 0.1000 → 0.0030."
     assert verdict.details[1] == "1 of 2 languages get cheaper, 1 more expensive."
     assert verdict.details[2] == "Tokens per line: Telugu 100.00 → 48.00, English 25.00 → 27.00."
@@ -49,7 +49,7 @@ def test_the_summary_where_things_get_worse_or_stay() -> None:
     costs = {"bpe": {"eng_Latn": 25.0}, "worse": {"eng_Latn": 50.0}, "same": {"eng_Latn": 25.0}}
     worse, same = summary(Cells(known(costs, {"bpe": 0.1, "worse": 0.2, "same": 0.1})))
     said = worse.lead.replace("\u202f", "")
-    assert said == "raises inequality by 100% against bpe: English pays 100% more"
+    assert said == "raises inequality by 100% compared with bpe: English pays 100% more"
     assert same.lead == "is exactly as unequal as bpe"
     (zero,) = summary(Cells(known({"a": {"eng_Latn": 1.0}, "b": {"eng_Latn": 1.0}}, {"a": 0.0, "b": 0.1})))
     assert zero.lead == "is less equal than a"

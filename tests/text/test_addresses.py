@@ -83,7 +83,7 @@ def test_files_here_by_address(tmp_path: Path) -> None:
         ("eng=memory://parts/none.txt", "no such file or folder: memory://parts/none.txt"),
         ("eng=memory://parts/*.txt", r"no file matches memory://parts/\*\.txt"),
         ("eng=nosuch://x/y.txt", "cannot reach nosuch://x/y.txt"),
-        ("eng=memory://parts", r"memory:///?parts holds folders \(en\)"),
+        ("eng=memory://parts", r"memory:///?parts contains folders \(en\)"),
     ],
 )
 def test_addresses_that_lead_nowhere(source: str, message: str) -> None:
@@ -95,9 +95,7 @@ def test_a_counts_file_elsewhere_is_refused(memory: Any) -> None:
     buffer = pa.BufferOutputStream()
     pq.write_table(pa.table({"language": ["a"], "pretoken": [b"x"], "count": [1]}), buffer)
     memory.pipe("/parts/counts.parquet", buffer.getvalue().to_pybytes())
-    with pytest.raises(
-        PairityError, match=r"is a counts file, and those are read from here only: fetch it first"
-    ):
+    with pytest.raises(PairityError, match=r"is a counts file, and those must be local: download it first"):
         resolve("memory://parts/counts.parquet")
 
 
@@ -106,7 +104,7 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         raise ImportError("Install s3fs to access S3")
 
     monkeypatch.setattr(fsspec.core, "url_to_fs", missing)
-    with pytest.raises(PairityError, match=r"s3://bucket/x\.txt, since a package is missing: Install s3fs"):
+    with pytest.raises(PairityError, match=r"s3://bucket/x\.txt, because a package is missing: Install s3fs"):
         resolve("eng=s3://bucket/x.txt")
     monkeypatch.setitem(sys.modules, "fsspec", None)
     with pytest.raises(PairityError, match=r"reading s3://.* needs the package fsspec.*pairity\[remote\]"):

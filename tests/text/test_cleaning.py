@@ -40,7 +40,7 @@ BROKEN = [
     ),
     ("a.csv", b'id,text\n1,good\n2,b,c\n3,"last"\n4\n', ["good", "last"], "2 rows", "row 2: 3 columns where"),
     ("a.tsv", b"text\tid\ngood\t1\n\xff\t2\nlast\t3\n", ["good", "last"], "1 row was", "row 2: not UTF-8"),
-    ("a.words.tsv", b"good\t2\nbad\nworse\t-1\n", None, "2 lines", "line 2: not a word, a tab and how often"),
+    ("a.words.tsv", b"good\t2\nbad\nworse\t-1\n", None, "2 lines", "line 2: not a word, a tab and its count"),
     ("a.words.tsv", b"good\t2\n\nb\xffd\t3\nlast\t1\n", None, "1 line was", "line 3: not UTF-8. Convert"),
 ]
 
@@ -165,7 +165,7 @@ def test_each_text_counts_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
             assert counts.digest() == expected[name].digest()
             assert counts.lines == len(distinct[name])
             assert counts.duplicates == (400 if name == "aa" else 450) - len(distinct[name])
-        assert passed.notes[0].startswith("texts that occur again in their language were left out: aa ")
+        assert passed.notes[0].startswith("duplicate texts were left out: aa ")
     assert list((tmp_path / "temporary").iterdir()) == []
 
 

@@ -137,24 +137,26 @@ def test_an_error_names_the_line_of_the_file(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_drawn_is_named(tmp_path: Path) -> None:
-    with pytest.raises(PairityError, match=r"nothing of 'a' is drawn by sample = 1e-06"):
+    with pytest.raises(PairityError, match=r"sample = 1e-06 takes nothing from 'a'"):
         draw(resolve({"a": ["one line"]}), Draw(sample=1e-6))
-    with pytest.raises(PairityError, match=r"'a' would give 3 bytes, less than its first line"):
+    with pytest.raises(PairityError, match=r"the share of 'a' would be 3 bytes, less than its first line"):
         draw(resolve({"a": ["one line"]}), Draw(balance=3))
-    with pytest.raises(PairityError, match=r"'a' would give 3 bytes, less than its first line"):
+    with pytest.raises(PairityError, match=r"the share of 'a' would be 3 bytes, less than its first line"):
         count({"a": ["one line"]}, draw=Draw(budget=3))
     with pytest.raises(PairityError, match=r"weight is given for 'b'"):
         count({"a": ["one line"]}, draw=Draw(weights={"b": 3}))
-    with pytest.raises(PairityError, match=r"can be read once only"):
+    with pytest.raises(PairityError, match=r"can be read only once"):
         count({"a": iter(["one line"])}, draw=Draw(budget=3))
     count({"a": ["one line"]}).save(tmp_path / "counts.parquet")
-    with pytest.raises(PairityError, match=r"counts.parquet holds counts, of which no lines can be drawn"):
+    with pytest.raises(PairityError, match=r"counts.parquet holds counts, and lines cannot be sampled"):
         count(tmp_path / "counts.parquet", draw=Draw(sample=0.5))
 
 
 def test_a_budget_beyond_the_text_takes_all_and_says_so() -> None:
     counts = count({"a": ["one line"], "b": ["two"]}, draw=Draw(budget="1GB"))
-    assert counts.notes == ("the budget is 1GB, and the text is not more than that: all of it is taken",)
+    assert counts.notes == (
+        "the budget is 1GB, which is at least as much as there is: all of the text is taken",
+    )
     assert [one.lines for one in counts.values()] == [1, 1]
 
 

@@ -107,9 +107,7 @@ def test_splits_are_no_languages() -> None:
     class Splits(dict[str, Any]):
         column_names = {"train": ["text"]}  # noqa: RUF012 (as `datasets.DatasetDict` has it)
 
-    with pytest.raises(
-        PairityError, match=r"has splits, and which to read is not said: give one, such as \['train'\]"
-    ):
+    with pytest.raises(PairityError, match=r"has several splits: give one of them, such as \['train'\]"):
         count(Splits(train=StandIn(TABLE)))
 
 
@@ -127,5 +125,5 @@ def test_the_real_data_sets() -> None:
         assert count({"eng_Latn": data.take(7)})["eng_Latn"].lines == 7
     streamed = datasets.IterableDataset.from_generator(rows_of, gen_kwargs={"rows": RECORDS})
     assert count(streamed, language_column="lang") == several
-    with pytest.raises(PairityError, match="has splits"):
+    with pytest.raises(PairityError, match="has several splits"):
         count(datasets.DatasetDict(train=whole))

@@ -100,7 +100,7 @@ def test_columns_by_number(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text("eng_Latn\thello\ndeu_Latn\thallo\n")
     found = read_texts(tmp_path / "a.tsv", text_column="2", language_column="1")
     assert found == {"deu_Latn": ["hallo"], "eng_Latn": ["hello"]}
-    with pytest.raises(PairityError, match="one column is given by its number and one by its name"):
+    with pytest.raises(PairityError, match="one column is given by number and one by name"):
         count(tmp_path / "a.tsv", text_column="2", language_column="lang")
 
 
@@ -168,7 +168,7 @@ def test_sources_that_name_their_language_may_stand_beside(tmp_path: Path) -> No
         count([tmp_path / "all.jsonl", {"eng_Latn": {"x": 1}}], language_column="lang")
     with pytest.raises(PairityError, match=r"all\.jsonl is given twice"):
         count([tmp_path / "all.jsonl", tmp_path / "all.jsonl"], language_column="lang")
-    with pytest.raises(PairityError, match=r"and others \(code\.txt\): give them one by one"):
+    with pytest.raises(PairityError, match=r"and others \(code\.txt\): give them separately"):
         count(tmp_path, language_column="lang")
 
 
@@ -183,7 +183,7 @@ def test_a_text_column_for_each_language(tmp_path: Path) -> None:
     columns = {"eng_Latn": "content"}
     assert count(tmp_path, text_column=columns) == count({"deu_Latn": ["zwei"], "eng_Latn": ["one"]})
     with pytest.raises(
-        PairityError, match="text_column has a name for 'fra_Latn', of which there is no text"
+        PairityError, match="text_column has a name for 'fra_Latn', but there is no such text"
     ):
         count(tmp_path, text_column={"fra_Latn": "content"})
     for bad in ("", {"eng_Latn": ""}, {"eng_Latn": 3}):

@@ -114,7 +114,7 @@ def test_a_line_that_cannot_be_cut_is_refused(tmp_path: Path, pattern: str | Non
     with pytest.MonkeyPatch.context() as patch:
         small_blocks(patch)
         with pytest.raises(
-            PairityError, match=r"a\.txt, line 2: longer than 1,000 bytes, with no place to cut"
+            PairityError, match=r"a\.txt, line 2: longer than 1,000 bytes, and there is no place to split"
         ):
             counted(path, cut, max_line=1000)
         counts, _ = counted(path, cut, max_line=1000, on_error="skip")
@@ -146,7 +146,7 @@ def test_of_a_long_line_the_rest_is_skipped(
     assert (counts["a"].lines, counts["a"].skipped) == (3, 2)
     assert "2 lines were skipped, the first:" in passed.notes[0]
     assert (
-        "Of 1 too long to be held, only the rest of the line was skipped; what came before it is"
+        "Of 1 that were too long to hold in memory, only the rest of the line was skipped; what came before it is"
         in passed.notes[0]
     )
 

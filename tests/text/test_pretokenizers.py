@@ -97,7 +97,7 @@ def test_an_empty_pattern_is_refused():
 
 
 def test_digits_with_a_pattern_of_ones_own_is_refused():
-    with pytest.raises(PairityError, match="digits=True is for the named"):
+    with pytest.raises(PairityError, match="digits=True is only for the named"):
         pattern_of(r"\S+|\s+", digits=True)
 
 
@@ -189,5 +189,5 @@ def test_an_error_ends_the_counter():
 def test_a_pretokenization_is_not_changed_by_further_settings(further):
     made = Pretokenization.of("gpt4")
     assert Pretokenization.of(made) is made
-    with pytest.raises(PairityError, match="leave digits and normalize out"):
+    with pytest.raises(PairityError, match="leave out digits and normalize"):
         Pretokenization.of(made, **further)

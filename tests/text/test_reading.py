@@ -149,7 +149,7 @@ def test_truncated_files_are_found(
     path = tmp_path / f"eng_Latn.{kind.__name__}{packing}"
     whole = PACK[packing](kind([f"line {n} {os.urandom(8).hex()}" for n in range(1000)]))
     path.write_bytes(whole[: int(keep * len(whole)) if 0 < keep < 1 else int(keep)])
-    refused(tmp_path, str(path), "broken", "fetch it again")
+    refused(tmp_path, str(path), "broken", "download it again")
 
 
 def test_a_broken_file_says_how_far_it_was_read(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def test_hidden_names_are_passed_over_and_documentation_is_noted(tmp_path: Path)
         write(tmp_path / name)
     found = resolve(tmp_path)
     assert [part.language for part in found.inputs] == ["eng_Latn"]
-    assert [Path(note.split(" is ")[0]).name for note in found.notes] == [
+    assert [Path(note.split(" looks like ")[0]).name for note in found.notes] == [
         "LICENSE",
         "README.md",
         "README.txt",
@@ -164,7 +164,7 @@ def test_empty_folders_are_an_error(tmp_path: Path) -> None:
 def test_folders_inside_a_language_are_not_guessed_at(tmp_path: Path) -> None:
     write(tmp_path / "eng_Latn" / "train" / "0.txt")
     write(tmp_path / "eng_Latn" / "test" / "0.txt")
-    refused(tmp_path, "holds folders (test, train)", f"LANG={tmp_path}/eng_Latn/test")
+    refused(tmp_path, "contains folders (test, train)", f"LANG={tmp_path}/eng_Latn/test")
     assert len(resolve(f"eng_Latn={tmp_path}/eng_Latn/*/*").inputs[0].files) == 2
 
 
@@ -200,7 +200,7 @@ def test_a_lone_file_whose_language_is_unclear(tmp_path: Path) -> None:
     refused(dotted, "is unclear", f"write eng_Latn={dotted}")
     refused(hidden, "is unclear", f"write eng_Latn={hidden}")
     refused(write(tmp_path / "a,b.txt"), "'a,b'", "cannot be the name of a language")
-    refused(write(tmp_path / "README.txt"), "no SOURCE given", "README.txt is taken for documentation")
+    refused(write(tmp_path / "README.txt"), "no SOURCE given", "README.txt looks like documentation")
     refused([write(tmp_path / "eng.txt"), write(tmp_path / "eng.txt.gz")], "'eng' is given twice")
 
 

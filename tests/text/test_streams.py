@@ -52,7 +52,7 @@ def test_a_pipe_is_counted_like_a_file(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_parquet_from_a_pipe_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "eng_Latn.parquet")
-    with pytest.raises(PairityError, match="is a pipe, and Parquet cannot be read from one"):
+    with pytest.raises(PairityError, match="is a pipe, and Parquet cannot be read from a pipe"):
         resolve(tmp_path)
 
 
@@ -99,10 +99,10 @@ def test_a_dash_is_standard_input(tmp_path: Path, source: str, name: str, data: 
     ("source", "stdin", "message"),
     [
         ("eng_Latn=-", "<&-", "standard input, which is closed"),
-        ("eng_Latn=- deu_Latn=-", "< /dev/null", "can be read once (eng_Latn=-, deu_Latn=-)"),
-        ("eng_Latn=- deu_Latn=/dev/stdin", "< <(echo x)", "can be read once"),
-        ("eng_Latn=-.docx", "< /dev/null", "of a kind that cannot be read"),
-        ("eng_Latn=-.parquet", "< /dev/null", "Parquet cannot be read from one"),
+        ("eng_Latn=- deu_Latn=-", "< /dev/null", "can be read only once (eng_Latn=-, deu_Latn=-)"),
+        ("eng_Latn=- deu_Latn=/dev/stdin", "< <(echo x)", "can be read only once"),
+        ("eng_Latn=-.docx", "< /dev/null", "names a format that cannot be read"),
+        ("eng_Latn=-.parquet", "< /dev/null", "Parquet cannot be read from a pipe"),
         ("eng_Latn=-", "< /dev/null", "no text for"),
         ("-", "< /dev/null", "write LANG=-"),
     ],

@@ -55,13 +55,13 @@ def test_equal_words_add_up_and_are_not_compared(tmp_path: Path) -> None:
 def test_a_bad_line_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / "eng_Latn.words.tsv"
     path.write_text(f"fine\t2\n{line}\n")
-    with pytest.raises(PairityError, match=r"eng_Latn\.words\.tsv, line 2: not a word, a tab and how often"):
+    with pytest.raises(PairityError, match=r"eng_Latn\.words\.tsv, line 2: not a word, a tab and its count"):
         count(path)
 
 
 def test_a_list_is_no_text_to_read(tmp_path: Path) -> None:
     (tmp_path / "eng_Latn.words.tsv").write_text("fine\t2\n")
-    with pytest.raises(PairityError, match="is a list of words, and here text is needed"):
+    with pytest.raises(PairityError, match="is a word list, but text is needed here"):
         read_texts(tmp_path)
 
 

@@ -237,7 +237,7 @@ def test_offsets_say_where_tokens_are():
     tokens = {byte: bytes([byte]) for byte in range(256)}
     shared = Tokenizer(tokens, [], pattern=None, special_tokens={"<a>": 256, "<longer>": 256})
     assert shared.encode_with_offsets("<a>", disallowed_special=())[1] == [(0, 1), (1, 2), (2, 3)]
-    with pytest.raises(PairityError, match="'<a>', '<longer>' have one id"):
+    with pytest.raises(PairityError, match="'<a>', '<longer>' share one id"):
         shared.encode_with_offsets("<longer>hi", allowed_special="all")
 
 

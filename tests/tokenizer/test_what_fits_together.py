@@ -59,9 +59,9 @@ def test_reserved_tokens_and_padding():
         ([""], "is empty"),
         (["<s>", "<s>"], "'<s>' is given twice"),
         (["\ud800"], "lone surrogate"),
-        ([7], "special tokens are text"),
-        ("<s>", "come as a list"),
-        (["!"], "'!' is also how tokenizer files write"),
+        ([7], "special tokens must be strings"),
+        ("<s>", "must be a list"),
+        (["!"], "'!' is also how tokenizer files spell"),
     ],
 )
 def test_bad_special_tokens_are_refused(tokens, message):
@@ -74,7 +74,7 @@ def test_bad_special_tokens_are_refused(tokens, message):
     [
         (BYTES | {256: b"ab", 257: b"ab"}, [], {}, "tokens 256 and 257 are both b'ab'"),
         (BYTES | {256: b""}, [], {}, "token 256 is empty"),
-        (BYTES | {300: b"ab"}, [], {}, "44 ids below 301 name no token, such as 256"),
+        (BYTES | {300: b"ab"}, [], {}, "44 ids below 301 have no token, such as 256"),
         (BYTES | {2**31: b"ab"}, [], {"allow_holes": True}, "too many holes"),
         (BYTES | {-1: b"ab"}, [], {}, "ids go from 0"),
         ({i: bytes([i]) for i in range(255)}, [], {}, "lacks 1 of the 256 bytes, such as 0xFF"),

@@ -154,7 +154,7 @@ def test_unequal_dev_texts_are_refused_with_the_way_out():
 
 def test_counts_do_not_say_how_long_lines_are():
     with pytest.raises(
-        PairityError, match=r"'tam_Taml' is auto and there is dev text .* dev counts do not say"
+        PairityError, match=r"'tam_Taml' is auto and there is dev text .* dev counts do not record"
     ):
         learn({"tam_Taml": "auto"}, DEV, count(DEV, split="dev"))
 
@@ -166,7 +166,7 @@ def test_counts_do_not_say_how_long_lines_are():
 def test_a_ratio_needs_to_know_how_many_lines_there_were(ratio, message):
     dev = count({name: {"a": 3} for name in NAMES}, split="dev")
     others = dict.fromkeys(NAMES, 100.0)
-    with pytest.raises(PairityError, match=f"{message} not say how many lines"):
+    with pytest.raises(PairityError, match=f"{message} not record how many lines"):
         learn(others | {"code": ratio}, DEV | {"code": CODE}, dev)
 
 
@@ -231,7 +231,7 @@ def test_who_has_no_pairs_is_never_served():
     tokenizer, _ = learn(None, DEV)
     dearest = max(Trace.from_table(tokenizer.trace).final_costs().values())
     _, said = learn({"code": dearest + 1}, DEV | {"code": ["a", "b"]})  # a token per byte, and no pair
-    assert any(warning.startswith("code was never served: no pair of the train text") for warning in said)
+    assert any(warning.startswith("code was never served: no pair in the training text") for warning in said)
 
 
 def test_classical_serves_nobody_and_says_nothing():
@@ -258,7 +258,7 @@ def test_costs_in_a_unit_of_their_own_are_in_no_gini():
     assert set(run_of(tokenizer.record).set_apart) == {"code", "math"}
     lines, fairness, _ = race_figures("ours", one)
     assert lines.caption.endswith(
-        " code, math: tokens per line-equivalent of the training text, for want of dev text."
+        " code, math: tokens per line-equivalent of the training text, because there is no dev text."
     )
     assert "of the languages with dev text" in fairness.caption
 
@@ -290,6 +290,6 @@ def test_a_trace_of_before_has_nobody_set_apart():
 def test_auto_says_when_no_language_is_written_alike():
     latin = {name: DEV[name] for name in ("deu_Latn", "eng_Latn")}
     _, said = learn({"tam_Taml": "auto"}, DEV, latin, merges=20)
-    assert any("no language with dev text is written as 'tam_Taml' is" in one for one in said)
+    assert any("no language with dev text has the script of 'tam_Taml'" in one for one in said)
     _, said = learn({"eng_Latn": "auto"}, latin, {"deu_Latn": DEV["deu_Latn"]}, merges=20)
     assert not any("rough guess" in one for one in said)

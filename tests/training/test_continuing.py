@@ -161,7 +161,7 @@ def test_what_is_no_byte_level_bpe_is_not_continued(tmp_path: Path) -> None:
 
 def test_ranks_without_special_tokens_are_continued_with_a_word(tmp_path: Path) -> None:
     path = write_ranks(tmp_path / "x.tiktoken")
-    with pytest.warns(PairityWarning, match=r"new tokens get the ids from 259 on.*into x\.json"):
+    with pytest.warns(PairityWarning, match=r"new tokens get the ids from 259 on.*in x\.json"):
         longer = train({"eng": ["abab"]}, num_merges=1, continue_from=f"{path}@gpt2", **settings())
     assert len(longer) == 260
     (tmp_path / "x.json").write_text('{"special_tokens": {"<s>": 300}}')
@@ -172,7 +172,7 @@ def test_ranks_without_special_tokens_are_continued_with_a_word(tmp_path: Path) 
 def test_ranks_in_a_tokenizer_model_are_to_be_copied(tmp_path: Path) -> None:
     """A tokenizer.json beside them would be opened in their place."""
     path = write_ranks(tmp_path / "tokenizer.model")
-    with pytest.warns(PairityWarning, match=r"copy it to ranks\.tiktoken first.*ranks\.tiktoken@gpt2\.$"):
+    with pytest.warns(PairityWarning, match=r"first copy it to ranks\.tiktoken.*ranks\.tiktoken@gpt2\.$"):
         train({"eng": ["abab"]}, num_merges=1, continue_from=f"{path}@gpt2", **settings())
     path.rename(tmp_path / "ranks.tiktoken")
     (tmp_path / "ranks.json").write_text('{"special_tokens": {"<s>": 300}}')
@@ -198,7 +198,7 @@ def test_holes_in_an_object_of_another_library_stay_free() -> None:
     vocabulary[last] += 5
     source = type(byte_level()).from_str(json.dumps(contents))
     assert source.token_to_id(last) == vocabulary[last]
-    with pytest.warns(PairityWarning, match=r"the Tokenizer to continue from: 5 ids below .* name no token"):
+    with pytest.warns(PairityWarning, match=r"the Tokenizer to continue from: 5 ids below .* have no token"):
         longer = train({"eng": ["zqzq zqzq"]}, num_merges=1, continue_from=source, **settings())
     size = vocabulary[last] + 1
     assert (len(longer), longer.vocab_size) == (size + 1, size - 4)

@@ -173,7 +173,7 @@ REFUSED = {
     "counts without lines": (
         {"news": NEWS, "chat": {name: {"a": 1} for name in NAMES}},
         {},
-        "dev set 'chat': the dev counts of 'deu_Latn' do not say how many lines",
+        "dev set 'chat': the dev counts of 'deu_Latn' do not record how many lines",
     ),
     "no such file": ({"news": NEWS, "chat": "nowhere/"}, {}, "dev set 'chat': .*nowhere"),
     "unknown weight": (
@@ -188,11 +188,11 @@ REFUSED = {
     ),
     "no number": ({"news": NEWS}, {"news": float("nan")}, "'news' is nan"),
     "too small": ({"news": NEWS, "chat": CHAT}, {"chat": 1e-20}, "the dev set 'chat' counts for nothing"),
-    "no set": ({}, {}, "the dev sets are {}: give a SOURCE for each name"),
-    "no names": ([NEWS], {}, "give a SOURCE for each name"),
-    "a name that is no text": ({1: NEWS}, {}, "give a SOURCE for each name"),
+    "no set": ({}, {}, "the dev sets are {}: give one SOURCE per name"),
+    "no names": ([NEWS], {}, "give one SOURCE per name"),
+    "a name that is no text": ({1: NEWS}, {}, "give one SOURCE per name"),
     "weights without names": ({"news": NEWS}, [0.5], "give a number for each name, as in {'news': 0.5}"),
-    "an empty name": ({"": NEWS}, {}, "give a SOURCE for each name"),
+    "an empty name": ({"": NEWS}, {}, "give one SOURCE per name"),
 }
 
 
@@ -280,11 +280,11 @@ def test_the_command_line(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--dev", "x/", "--dev-set", "a=y/"], "--dev is one set of dev text, and --dev-set several"),
-        (["--dev", "x/", "--dev-weight", "a=2"], "--dev-weight weighs the sets of --dev-set"),
+        (["--dev", "x/", "--dev-set", "a=y/"], "--dev and --dev-set cannot be combined"),
+        (["--dev", "x/", "--dev-weight", "a=2"], "--dev-weight needs --dev-set"),
         (["--dev-set", "y/"], "--dev-set 'y/': write NAME=SOURCE"),
         (["--dev-set", "a=y/", "--dev-weight", "a"], "--dev-weight 'a': write NAME=W"),
-        (["--dev-set", "a=y/", "--dev-weight", "a=much"], "'much' is no number"),
+        (["--dev-set", "a=y/", "--dev-weight", "a=much"], "'much' is not a number"),
         (["--dev-set", "a=y/", "--dev-weight", "a=1", "a=2"], "--dev-weight is given twice for 'a'"),
     ],
 )

@@ -199,7 +199,7 @@ def test_engine_equals_reference(case):
 
 @st.composite
 def continued(draw):
-    """A run that goes on from merges of another: any tokens joined, some of them to a string that is there already."""
+    """A run that goes on from merges of another: any tokens joined, some of them to a string that already exists."""
     case = draw(cases())
     tokens = sorted({bytes([byte]) for words in case["train"].values() for word in words for byte in word})
     known = []

@@ -58,11 +58,11 @@ def test_tokens_with_a_role_become_special_tokens(dev):
         ({"chat_template": "{% if %}"}, "the chat template is not a Jinja template"),
         ({"add_eos": True}, "add_eos adds the eos_token to every text, but there is none"),
         ({"bos_token": ""}, "a special token is empty"),
-        ({"bos_token": "a"}, "'a' is also how tokenizer files write an ordinary token"),
+        ({"bos_token": "a"}, "'a' is also how tokenizer files spell an ordinary token"),
         ({"bos_token": 1}, "bos_token is 1: it must be text"),
         (
             {"add_tokens": 50},
-            "add_tokens .* is how many tokens to add to a tokenizer: name it with continue_from",
+            "add_tokens .* adds tokens to an existing tokenizer: name it with continue_from",
         ),
     ],
 )
@@ -130,9 +130,9 @@ def test_an_object_of_another_library_can_be_continued(dev, first):
         ({"add_tokens": 0}, "add_tokens is 0: give at least 1"),
         ({"add_tokens": -5}, "add_tokens is -5: give at least 1"),
         ({"add_tokens": 1.5}, "add_tokens is 1.5: it must be a whole number"),
-        ({"add_tokens": 5, "vocab_size": 700}, "say how much to learn once"),
-        ({"add_tokens": 5, "num_merges": 7}, "say how much to learn once"),
-        ({}, "say how much to learn"),
+        ({"add_tokens": 5, "vocab_size": 700}, "how much to learn must be given only once"),
+        ({"add_tokens": 5, "num_merges": 7}, "how much to learn must be given only once"),
+        ({}, "how much to learn must be given exactly once"),
         (
             {"add_tokens": 5, "bos_token": "<new>"},
             "bos_token '<new>' is not a special token of this tokenizer",

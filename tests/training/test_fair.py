@@ -68,7 +68,7 @@ def test_beta_becomes_a_float():
 
 
 def test_every_language_needs_a_measure():
-    with pytest.raises(PairityError, match="there is nothing to measure 'cheap', 'dear' by"):
+    with pytest.raises(PairityError, match="there is nothing to compare 'cheap', 'dear' by"):
         train(TRAIN, num_merges=2, method=Fair(), progress=False)
 
 

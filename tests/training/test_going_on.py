@@ -79,10 +79,10 @@ def test_continuing_keeps_the_cut_and_the_special_tokens(lines):
         == "gpt2"
     )
     for settings, message in [
-        ({"pretokenizer": "gpt4"}, r"Leave pretokenizer \(--pretokenizer\)"),
-        ({"pretokenizer": "gpt4o"}, "cuts text with 'gpt2', but 'gpt4o' was requested"),
-        ({"digits": True}, r"cuts text with 'gpt2', but 'gpt2:digits' was requested.*--single-digits"),
-        ({"normalize": "nfc"}, r"Leave normalize \(--normalize\) out"),
+        ({"pretokenizer": "gpt4"}, r"Leave out pretokenizer \(--pretokenizer\)"),
+        ({"pretokenizer": "gpt4o"}, "splits text with 'gpt2', but 'gpt4o' was requested"),
+        ({"digits": True}, r"splits text with 'gpt2', but 'gpt2:digits' was requested.*--single-digits"),
+        ({"normalize": "nfc"}, r"Leave out normalize \(--normalize\)"),
         ({"special_tokens": ["<s>"]}, r"keeps its special tokens.*--special-token"),
         ({"reserved": 2}, r"keeps its special tokens.*--reserved"),
     ]:
@@ -97,7 +97,7 @@ def test_continuing_may_name_the_cut_that_is_kept(lines):
     for named in (None, "gpt4"):
         further = train(dev, num_merges=5, continue_from=first, pretokenizer=named, **settings)
         assert (further.pretokenizer, further.normalize) == ("gpt4:digits", "nfc")
-    with pytest.raises(PairityError, match="cuts text with 'gpt4:digits', but 'gpt4' was requested"):
+    with pytest.raises(PairityError, match="splits text with 'gpt4:digits', but 'gpt4' was requested"):
         train(dev, num_merges=5, continue_from=first, pretokenizer="gpt4", method=Classical())
 
 

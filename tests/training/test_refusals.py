@@ -30,7 +30,7 @@ BAD = {
     ),
     "nothing at all to measure by": (
         {"dev": None},
-        "nothing to measure 'eng', 'deu', 'tel' by.*--ratio eng=",
+        "nothing to compare 'eng', 'deu', 'tel' by.*--ratio eng=",
     ),
     "dev names several that train lacks": (
         {"dev": DEV | {"xxx": ["a", "b"], "yyy": ["a", "b"]}},
@@ -62,18 +62,18 @@ BAD = {
     ),
     "special token in the text": (
         {"special_tokens": ["<s>", "he"]},
-        r"'he' occurs in the train text of 'eng' \(23 times\), where it could be learned as an ordinary token.*"
-        r"Take it out of the text.*choose another name, such as one in <\|\.\.\.\|>\.$",
+        r"'he' occurs in the training text of 'eng' \(23 times\), where it could be learned as an ordinary token.*"
+        r"Remove it from the text.*choose another name, such as one in <\|\.\.\.\|>\.$",
     ),
     "separator in the text": (
         {
             "corpus": {name: words | {"<|end|>": 2} for name, words in WORDS.items()},
             "special_tokens": ["<|end|>"],
         },
-        r"'<\|end\|>' occurs in the train text of 'eng' \(2 times\), 'deu' \(2 times\), 'tel' \(2 times\).*"
+        r"'<\|end\|>' occurs in the training text of 'eng' \(2 times\), 'deu' \(2 times\), 'tel' \(2 times\).*"
         r"choose another name\.$",
     ),
-    "skip several": ({"skip": ["no", "eng", "nope"]}, "'no', 'nope' are to be skipped"),
+    "skip several": ({"skip": ["no", "eng", "nope"]}, "'no', 'nope' are in --skip"),
     "ratio like nobody": (
         {"method": Parity(ratios={"tel": "nope"})},
         "the ratio of 'tel' is copied from 'nope', but there is no dev text",
@@ -132,7 +132,7 @@ def test_bad_input_is_refused_before_any_work(case, monkeypatch):
     [
         (
             {"dev": DEV | {"tel": [" a", " a"]}},
-            "train text of 'deu' has a pre-token of 11 bytes, and up to 10 can be .*--pretokenizer gpt4o",
+            "training text of 'deu' has a pre-token of 11 bytes, but the limit is 10: .*--pretokenizer gpt4o",
         ),
         ({"dev": DEV | {"tel": [" a", " తెలుగు"]}}, "dev text of 'tel' has a pre-token of 19 bytes"),
     ],
@@ -163,8 +163,11 @@ def test_a_pre_token_too_long_for_the_engine_is_refused_before_any_work(settings
         ({"global_merges": "half"}, "global_merges is 'half': it must be a whole number"),
         ({"alpha": 0.0}, "alpha is 0"),
         ({"alpha": float("inf")}, "alpha is inf"),
-        ({"alpha": 3.0}, r"alpha is 3\.0, but it limits nobody without a window: give window=100"),
-        ({"on": "train", "unit": "byte"}, "on='train' compares train bytes, so unit='byte' .* does nothing"),
+        ({"alpha": 3.0}, r"alpha is 3\.0, but without a window it has no effect: also give window=100"),
+        (
+            {"on": "train", "unit": "byte"},
+            "on='train' compares training bytes, so unit='byte' .* does nothing",
+        ),
         ({"ratios": {"a": 1.0}, "unit": "word"}, "ratios are bytes per line, so unit='word' .* does nothing"),
         ({"global_merges": -1}, "global_merges is -1: give a number of merges"),
         ({"global_merges": 1.5}, r"global_merges is 1\.5: give a number of merges"),

@@ -261,9 +261,11 @@ def test_many_special_tokens_are_looked_for_as_one_by_one():
     spelled = {"x<|name_7|>y": 3, "<|name_77|": 9, "<s": 5, "b": 4, "<|name_299|>": 1}
     train_counts = count({"eng": spelled, "deu": {"<|name_7|>": 2, "c": 1}})
     with pytest.raises(
-        PairityError, match=r"'<\|name_7\|>' occurs in the train text of 'eng' \(3 times\), 'deu'"
+        PairityError, match=r"'<\|name_7\|>' occurs in the training text of 'eng' \(3 times\), 'deu'"
     ):
         check_not_learned(names, train_counts, 5)
     check_not_learned(names, train_counts, 6)
-    with pytest.raises(PairityError, match=r"'<\|name_299\|>' occurs in the train text of 'eng' \(1 times\)"):
+    with pytest.raises(
+        PairityError, match=r"'<\|name_299\|>' occurs in the training text of 'eng' \(1 times\)"
+    ):
         check_not_learned(names[8:], train_counts, 1)

@@ -110,7 +110,7 @@ class BpeModel:
 
     @property
     def vocab_size(self) -> int:
-        """How many tokens there are, special ones included."""
+        """The number of tokens, including special ones."""
         return len(self.vocabulary) + len(self.special_ids)
 
     @property
@@ -308,7 +308,7 @@ def check_table(vocabulary: Mapping[bytes, int], specials: Mapping[str, int], *,
     if size > len(named) and not allow_holes:
         hole = next(token_id for token_id in range(size) if token_id not in named)
         raise PairityError(
-            f"{size - len(named)} ids below {size} name no token, such as {hole}. Pass allow_holes=True "
+            f"{size - len(named)} ids below {size} have no token, such as {hole}. Pass allow_holes=True "
             "if that is intended."
         )
     if size > 16 * len(named) + 1_000_000:
@@ -335,7 +335,7 @@ def check_no_clash(specials: Iterable[str], vocabulary: Container[bytes]) -> Non
             continue
         if spelled in vocabulary:
             raise PairityError(
-                f"the special token {name!r} is also how tokenizer files write an ordinary token. Choose "
+                f"the special token {name!r} is also how tokenizer files spell an ordinary token. Choose "
                 "another name, such as one in <|...|>."
             )
 

@@ -35,13 +35,13 @@ class Roles:
     """Checked when made; that each token is one of the tokenizer is checked by `check`."""
 
     bos_token: str | None = None
-    """Begins a text ..."""
+    """Starts a text ..."""
     eos_token: str | None = None
     """... and ends it."""
     pad_token: str | None = None
     """Fills shorter texts of a batch."""
     unk_token: str | None = None
-    """Stands for what cannot be encoded. Bytes encode everything, so it never occurs; some programs ask for one."""
+    """Stands for text that cannot be encoded. Bytes cover all text, so it never occurs; some programs require one."""
     add_bos: bool = False
     """Whether other libraries put bos_token before every text ..."""
     add_eos: bool = False
@@ -59,7 +59,8 @@ class Roles:
             if getattr(self, flag) and getattr(self, role) is None:
                 option = role.replace("_", "-")
                 raise PairityError(
-                    f"{flag} adds the {role} to every text, but there is none: name it with {role}=... (--{option})."
+                    f"{flag} adds the {role} to every text, but there is none: set it with {role}=... "
+                    f"(--{option})."
                 )
 
     @property
@@ -105,7 +106,7 @@ NO_ROLES = Roles()
 def roles_in(settings: Mapping[str, Any]) -> Roles:
     """From what `Roles.settings` gave, as a file kept it."""
     if unknown := [name for name in settings if name not in NAMES]:
-        raise PairityError(f"{unknown[0]!r} is not a role: those are {', '.join(NAMES)}.")
+        raise PairityError(f"{unknown[0]!r} is not a role. The roles are {', '.join(NAMES)}.")
     return Roles(**settings)
 
 

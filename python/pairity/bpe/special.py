@@ -15,11 +15,11 @@ RESERVED = "<|reserved_"
 def check_names(tokens: Iterable[str]) -> tuple[str, ...]:
     """The tokens as given, if each can be one: text, not empty, not given twice."""
     if isinstance(tokens, str):
-        raise PairityError(f"special tokens come as a list: [{tokens!r}].")
+        raise PairityError(f"special tokens must be a list: [{tokens!r}].")
     seen: dict[str, None] = {}
     for token in tokens:
         if not isinstance(token, str):
-            raise PairityError(f"special tokens are text, but {token!r} is {type(token).__name__}.")
+            raise PairityError(f"special tokens must be strings, but {token!r} is {type(token).__name__}.")
         if not token:
             raise PairityError("a special token is empty. Give it a name such as '<|endoftext|>'.")
         if token in seen:

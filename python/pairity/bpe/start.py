@@ -56,14 +56,14 @@ def one_after_the_other(model: BpeModel) -> tuple[npt.NDArray[np.uint32], list[i
         for part in (left, right):
             if part not in theirs:
                 raise PairityError(
-                    f"training cannot make these merges again: merge {step} uses {model.tokens[part]!r}, which no "
-                    "earlier merge makes."
+                    f"training cannot reproduce these merges: merge {step} uses {model.tokens[part]!r}, "
+                    "which no earlier merge makes."
                 )
         pairs[step] = theirs[left], theirs[right]
         theirs.setdefault(new, len(theirs))
     for token, token_id in model.vocabulary.items():
         if token_id not in theirs:
             raise PairityError(
-                f"training cannot make these merges again: no merge makes the token {token!r} (id {token_id})."
+                f"training cannot reproduce these merges: no merge makes the token {token!r} (id {token_id})."
             )
     return pairs, list(theirs)

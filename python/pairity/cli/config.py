@@ -30,7 +30,7 @@ def read_config(ctx: click.Context, _: click.Parameter, path: Path | None) -> No
     """Values for click to take where the command line has none."""
     if path is None:
         return
-    contents = read_toml(path, ". Where a command has an option of its own name, put that into its table")
+    contents = read_toml(path, ". If a command has an option with its own name, put that option in its table")
     program = ctx.find_root().command
     commands = program.list_commands(ctx) if isinstance(program, click.Group) else [ctx.info_name]
     tables = {name: table for name, table in contents.items() if name in commands and isinstance(table, dict)}
@@ -79,7 +79,7 @@ def refuse_key(key: str, where: str, ctx: click.Context) -> NoReturn:
     others = commands_with_config(ctx)
     if having := [other for other, found in others.items() if name in keys_of(found)]:
         raise PairityError(
-            f"{where}: {key!r} is an option of {', '.join(having)} and not of {command}: put it into the table "
+            f"{where}: {key!r} is an option of {', '.join(having)}, not of {command}: put it in the table "
             f"[{having[-1]}], which {command} does not read."
         )
     near = difflib.get_close_matches(name, [*keys_of(ctx.command), *others], n=1)

@@ -51,25 +51,21 @@ CHECKPOINT = "checkpoint"
     type=click.Choice(["train", "dev"]),
     default="train",
     show_default=True,
-    help="What the text is for: to learn from (train), or to compare languages on (dev).",
+    help="What the text is for: learning (train) or comparing languages (dev).",
 )
 @memory
 @min_count
+@click.option("--resume", is_flag=True, help="Continue a killed or interrupted count with the same settings.")
 @click.option(
-    "--resume", is_flag=True, help="Continue a count with the same settings that was killed or interrupted."
+    "--shard", type=int, metavar="I", help="Count only part I of the files; each job has a different I."
 )
-@click.option(
-    "--shard", type=int, metavar="I", help="Count part I of the files only; each job has another I."
-)
-@click.option(
-    "--of", type=int, metavar="N", help="How many parts there are, from 1 to N; merge puts them together."
-)
+@click.option("--of", type=int, metavar="N", help="Number of parts, 1 to N; combine them with merge.")
 @click.option(
     "--engine",
     type=click.Choice(["pairity", "spark"]),
     default="pairity",
     show_default=True,
-    help="What runs it: this process, or Apache Spark.",
+    help="Where to count: in this process or on Apache Spark.",
 )
 @click.option("--master", metavar="URL", help="Where Spark runs. Default: local[*,4], this machine.")
 @force("an existing file")
@@ -102,7 +98,7 @@ def count_command(
 ) -> None:
     """Count pre-tokens once, so that training can start from counts.
 
-    What a SOURCE may be: pairity --help.
+    For what a SOURCE can be, see pairity --help.
     """
     check_name(output)
     part = shard_in(shard, of)
@@ -119,8 +115,10 @@ def count_command(
     ):
         print_notes(
             [
-                f"{output} is finished: it holds counts with these settings, and nothing is left to resume (--force "
-                "counts again, as after a change of the text)"
+                (
+                    f"{output} is finished: it holds counts with these settings, and there is nothing to "
+                    "resume (--force counts again, for example after the text has changed)"
+                )
             ]
         )
         return
@@ -184,9 +182,9 @@ def shard_in(shard: int | None, of: int | None) -> tuple[int, int] | None:
     if shard is None and of is None:
         return None
     if of is None:
-        raise PairityError(f"shard is {shard}, but of how many is not said: add --of.")
+        raise PairityError(f"--shard is {shard}, but --of is missing: add the number of parts.")
     if shard is None:
-        raise PairityError(f"of is {of}, but which of them is not said: add --shard, from 1 to {of}.")
+        raise PairityError(f"--of is {of}, but --shard is missing: add a number from 1 to {of}.")
     return shard, of
 
 
@@ -199,7 +197,7 @@ def engine_in(name: str, master: str | None, threads: int | None) -> Iterator[En
             yield on(session)
         return
     if master is not None:
-        raise PairityError(f"master is {master!r}, but the engine is {name}: add --engine spark.")
+        raise PairityError(f"--master is {master!r}, but the engine is {name}: add --engine spark.")
     yield None
 
 

@@ -14,13 +14,15 @@ from pairity.text.sampling import EVERY_OTHER, Draw
 
 def drawing(function: Function) -> Function:
     """Gives a command these options; it gets `languages` (names, or none) and `draw`."""
-    return with_options(function, seed_help="Draw other lines. Default: 0.", seed_alone=False)
+    return with_options(
+        function, seed_help="Seed; a different one takes different lines. Default: 0.", seed_alone=False
+    )
 
 
 def drawing_and_shuffling(function: Function) -> Function:
     """The same for a command that uses the seed of `draw` for more, so that it may stand alone."""
     return with_options(
-        function, seed_help="Of drawing, holding out and shuffling. Default: 0.", seed_alone=True
+        function, seed_help="Seed for sampling, holding out and shuffling. Default: 0.", seed_alone=True
     )
 
 
@@ -39,7 +41,7 @@ def with_options(function: Function, *, seed_help: str, seed_alone: bool) -> Fun
         **others: Any,
     ) -> None:
         if balanced and temperature is not None:
-            raise PairityError("--balanced and --temperature exclude each other: leave one out.")
+            raise PairityError("--balanced and --temperature cannot be combined: leave one out.")
         draw = Draw(
             sample=sample,
             balance="balanced" if balanced else "natural" if temperature is None else "temperature",
@@ -52,8 +54,8 @@ def with_options(function: Function, *, seed_help: str, seed_alone: bool) -> Fun
         )
         if draw.takes_all and seed is not None and not seed_alone:
             raise PairityError(
-                "--seed says which lines are drawn, and nothing says how many: add --sample, --budget, --max-bytes, "
-                "--temperature, --balanced or --weight, or leave --seed out."
+                "--seed chooses lines, but no option says how many: add --sample, --budget, --max-bytes, "
+                "--temperature, --balanced or --weight, or leave out --seed."
             )
         function(draw=draw, **others)
 
@@ -62,13 +64,14 @@ def with_options(function: Function, *, seed_help: str, seed_alone: bool) -> Fun
         click.option(
             "--budget",
             metavar="SIZE",
-            help="Take this much of all languages together: 10GB, or '2M lines', where a record is a line. A "
-            "language that has less than its part gives all it has, and the others share the rest.",
+            help="Take this much of all languages together: 10GB, or '2M lines' (a record counts as a "
+            "line). A language with less text than its share contributes all of it, and the others "
+            "share the rest.",
         ),
         several(
             "--max-bytes",
             metavar="[LANG=]SIZE...",
-            help="Take no more than this of each language, or of LANG: 5GB eng_Latn=1GB.",
+            help="Take at most this much of each language, or of LANG: 5GB eng_Latn=1GB.",
         ),
         several(
             "--weight",
@@ -78,13 +81,13 @@ def with_options(function: Function, *, seed_help: str, seed_alone: bool) -> Fun
         click.option(
             "--by",
             type=click.Choice(["words", "bytes", "lines"]),
-            help="The size that --balanced (default: bytes) and --temperature (default: words) go by.",
+            help="Unit of size for --balanced (default: bytes) and --temperature (default: words).",
         ),
         click.option(
             "--temperature",
             type=float,
             metavar="T",
-            help="Take of each language in proportion to its size to the power of 1/T (the paper uses 3.3).",
+            help="Take each language in proportion to its size to the power of 1/T (the paper uses 3.3).",
         ),
         click.option("--balanced", is_flag=True, help="Take as much of each language as the smallest has."),
         click.option(
@@ -92,7 +95,7 @@ def with_options(function: Function, *, seed_help: str, seed_alone: bool) -> Fun
             type=float,
             default=1.0,
             metavar="SHARE",
-            help="Take this share of the lines of each language: 0.1.",
+            help="Take this share of the lines of each language, such as 0.1.",
         ),
         several(
             "--language",
@@ -100,7 +103,8 @@ def with_options(function: Function, *, seed_help: str, seed_alone: bool) -> Fun
             "languages",
             commas=True,
             metavar="LANG...",
-            help=f"Take only these languages, or those of {' or '.join(SETS)} (the paper's sets) that the text has.",
+            help=f"Take only these languages. {' and '.join(SETS)} are the paper's sets; languages that "
+            "the text lacks are left out.",
         ),
     )
     made: Function = with_draw

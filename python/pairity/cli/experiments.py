@@ -25,13 +25,13 @@ threads_option = click.option("--threads", type=int, help="Number of threads. De
     """,
 )
 @click.argument("file", type=click.Path(path_type=Path))
-@output("Folder for everything; a killed experiment goes on in the same folder.", metavar="DIR")
+@output("Folder for all results; a killed experiment resumes in the same folder.", metavar="DIR")
 @threads_option
 def experiment_command(file: Path, output: Path, threads: int | None) -> None:
     """Run a grid of settings: tokenizers, scores, one table and one page.
 
-    FILE is TOML: train, dev, [judge], [grid] and a [[run]] for each kind of tokenizer. What is finished in the output
-    folder, made from the same settings and text, is not done again.
+    FILE is TOML: train, dev, [judge], [grid] and a [[run]] for each kind of tokenizer. Finished parts in the output
+    folder that were made from the same settings and text are reused.
     """
     carry_out(read(file), output, threads)
 
@@ -49,7 +49,7 @@ def experiment_command(file: Path, output: Path, threads: int | None) -> None:
     "--dev",
     "dev_sources",
     metavar="SOURCE...",
-    help="Parallel text; it decides which language is served next.",
+    help="Parallel text that decides which language is served next.",
 )
 @several("--data", required=True, metavar="SOURCE...", help="Parallel text to evaluate on.")
 @several("--vocab-size", commas=True, required=True, metavar="N...", help="Total number of tokens.")
@@ -64,25 +64,26 @@ def experiment_command(file: Path, output: Path, threads: int | None) -> None:
     "--joint",
     commas=True,
     metavar="SHARE...",
-    help="Look at pairs with SHARE of the best one's count, and take the one that helps all languages most.",
+    help="Consider pairs with at least SHARE of the top pair's count, and take the one that helps all "
+    "languages most.",
 )
 @several(
     "--beta",
     commas=True,
     metavar="B...",
-    help="With --method fair: how much more a language weighs that costs more.",
+    help="With --method fair: how much extra weight expensive languages get.",
 )
 @several(
     "--global-merges",
     commas=True,
     metavar="N|SHARE...",
-    help="Start with classical merges: how many, or a share.",
+    help="Start with this many classical merges, or this share of all merges.",
 )
 @several("--pretokenizer", metavar="NAME...", help="gpt4o, gpt4, qwen35, gpt2, whitespace, none, or a regex.")
 @several("--dev-lines", commas=True, metavar="N...", help="Use only the first N lines of the dev text.")
 @resamples_option
 @text_column_option
-@output("Folder for everything; a killed sweep goes on in the same folder.", metavar="DIR")
+@output("Folder for all results; a killed sweep resumes in the same folder.", metavar="DIR")
 @threads_option
 def sweep_command(
     train_sources: Sequence[str],
@@ -96,16 +97,16 @@ def sweep_command(
     threads: int | None,
     **axes: Sequence[str],
 ) -> None:
-    """Try several values of some settings, and draw fairness and compression against them.
+    """Try several values of some settings, and plot fairness and compression against them.
 
-    Every option with several values is an axis, and every combination is a tokenizer. What a SOURCE may be: pairity
-    --help.
+    Every option with several values is an axis, and every combination is a tokenizer. For what a SOURCE can be, see
+    pairity --help.
     """
     measuring = [one for one in method or ("parity",) if is_steered(one)]
     if not dev_sources and measuring:
         raise PairityError(
-            f"sweep: method {measuring[0]} measures languages by parallel text: give it with --dev, or --method "
-            "classical."
+            f"sweep: method {measuring[0]} compares languages on parallel text: pass it with --dev, or "
+            "use --method classical."
         )
     settings: dict[str, Any] = {"pretokenizer": list(pretokenizer), "method": list(method)}
     settings |= {key: [number_in(key, word) for word in words] for key, words in axes.items()}
@@ -141,9 +142,7 @@ def carry_out(experiment: Experiment, output: Path, threads: int | None) -> None
     with resumable(output):
         result = run(experiment, output, threads=threads)
     print_result(result)
-    print_written(
-        f"{output}/", then=f"the page: {output / 'report.html'}, all numbers: {output / 'table.csv'}"
-    )
+    print_written(f"{output}/", then=f"page: {output / 'report.html'}, all numbers: {output / 'table.csv'}")
 
 
 @contextmanager
@@ -151,7 +150,7 @@ def resumable(output: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt as stop:
-        stop.add_note(f"what is finished is in {output}, and the same command does the rest")
+        stop.add_note(f"finished parts are in {output}; run the same command again to continue")
         raise
 
 

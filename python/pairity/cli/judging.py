@@ -34,7 +34,7 @@ reference_option = click.option(
 EVALUATE = f"""Evaluate tokenizers on parallel text: one tidy table, with 95% intervals.
 
 A TOKENIZER is {TOKENIZERS}. Write NAME=TOKENIZER to choose the name that is shown.
-What a SOURCE may be: pairity --help.
+For what a SOURCE can be, see pairity --help.
 """
 
 
@@ -71,12 +71,12 @@ What a SOURCE may be: pairity --help.
     "--sizes",
     commas=True,
     metavar="SIZE...",
-    help="Evaluate pairity's tokenizers at each of these vocabulary sizes, cut from the one that was trained and shown "
-    "as NAME@SIZE.",
+    help="Evaluate pairity tokenizers at each of these vocabulary sizes, truncated from the trained one "
+    "and shown as NAME@SIZE.",
 )
 @reference_option
 @click.option(
-    "--morph", type=click.Path(path_type=Path), metavar="DIR", help="Folder with the data of MorphScore."
+    "--morph", type=click.Path(path_type=Path), metavar="DIR", help="Folder with the MorphScore data."
 )
 @click.option(
     "--resamples",
@@ -152,16 +152,17 @@ def whole_number(text: str) -> int:
     "--tokenizer",
     "tokenizers",
     metavar="NAME=TOKENIZER...",
-    help="Show how these were trained and how they cut sentences.",
+    help="Show how these were trained and how they split sentences.",
 )
-@several("--sentences", metavar="SOURCE...", help="Text to show cut into tokens.")
+@several("--sentences", metavar="SOURCE...", help="Text to show split into tokens.")
 @click.option(
     "--model-scores",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Show how well language models know each language beside what it costs: a table (.csv, .tsv, .parquet) with "
-    "the columns tokenizer, language, measure and value, as pairity lm measure writes it or anyone fills it. A "
-    "tokenizer of eval --sizes goes by its name without @SIZE, at its largest size.",
+    help="Show how well language models know each language next to what it costs: a table (.csv, .tsv, "
+    ".parquet) with the columns tokenizer, language, measure and value, from pairity lm measure or "
+    "from elsewhere. For tokenizers from eval --sizes, use the name without @SIZE; the page shows the "
+    "largest size.",
 )
 @click.option(
     "--figures",
@@ -185,7 +186,7 @@ def report_command(
 ) -> None:
     """Turn scores into one self-contained HTML page.
 
-    SCORES is the folder that pairity eval wrote. What a SOURCE may be: pairity --help.
+    SCORES is the folder that pairity eval wrote. For what a SOURCE can be, see pairity --help.
     """
     check_extras()
     with ExitStack() as held:
@@ -230,7 +231,7 @@ def name_and_spec(text: str) -> tuple[str, str]:
 def tax_command(tokenizers: Sequence[str], data: Sequence[str], price: float, reference: str) -> None:
     """Show what the same content costs in each language.
 
-    What a TOKENIZER may be: pairity eval --help. What a SOURCE may be: pairity --help.
+    For what a SOURCE can be, see pairity --help; for a TOKENIZER, pairity eval --help.
     """
     table = tax(list(tokenizers), price, data=list(data), reference=reference)
     click.echo(

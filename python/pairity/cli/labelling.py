@@ -29,8 +29,8 @@ from pairity.progress import Progress
     type=click.Choice(list(IDENTIFIERS)),
     default="cld2",
     show_default=True,
-    help="cld2: knows 160 languages (pip install 'pairity[label]'); script: only the writing system, for languages "
-    "that have one to themselves.",
+    help="cld2: knows 160 languages (pip install 'pairity[label]'); script: goes by the writing system, "
+    "for languages that have one to themselves.",
 )
 @click.option(
     "--confidence",
@@ -38,14 +38,14 @@ from pairity.progress import Progress
     default=0.6,
     show_default=True,
     metavar="SHARE",
-    help="A text is in a language if at least this share of it is.",
+    help="Share of a text that must be in a language for the text to count as that language.",
 )
 @click.option(
     "--unsure",
     default="und",
     show_default=True,
     metavar="CODE",
-    help="What other text is called, with its script: und_Latn.",
+    help="Code for all other text; its script is appended, as in und_Latn.",
 )
 @click.option(
     "--text-column",
@@ -68,8 +68,8 @@ def label_command(
 ) -> None:
     """Sort text in unknown languages into one file per language.
 
-    A FILE may be a folder of files or a pattern, of the kinds that count reads. Lines go to LANG.txt.gz, records to
-    LANG.jsonl.gz; every one of them goes somewhere.
+    A FILE can also be a folder or a glob; the formats are those that count reads. Lines go to LANG.txt.gz, records to
+    LANG.jsonl.gz. Nothing is dropped.
     """
     check_new(output)
     with output_folder(output, (), what="labelled text", force=False), Progress() as show:

@@ -36,7 +36,7 @@ from pairity.text.sampling import Draw
     "tokenizers",
     required=True,
     metavar="NAME=TOKENIZER...",
-    help="Byte-level BPE tokenizers; each gets a folder of its name in the output folder.",
+    help="Byte-level BPE tokenizers; each gets a folder with its name in the output folder.",
 )
 @several("--parallel", metavar="SOURCE...", help="Parallel text to measure bits per line on.")
 @click.option(
@@ -45,7 +45,7 @@ from pairity.text.sampling import Draw
     default=1000,
     show_default=True,
     metavar="N|SHARE",
-    help="Documents of each language to keep apart: about so many, or a share below 1.",
+    help="Documents of each language to hold out: an approximate number, or a share below 1.",
 )
 @drawing_and_shuffling
 @click.option(
@@ -53,7 +53,7 @@ from pairity.text.sampling import Draw
 )
 @click.option("--text-column", default="text", show_default=True, help="Field or column that holds the text.")
 @click.option("--threads", type=int, help="Number of threads. Default: one per core.")
-@output("Folder for the packs; an interrupted run goes on there.", metavar="DIR")
+@output("Folder for the packs; an interrupted run resumes there.", metavar="DIR")
 @config
 def pack_command(
     sources: Sequence[str],
@@ -69,8 +69,8 @@ def pack_command(
 ) -> None:
     """Pack the same text for several tokenizers, to train language models on.
 
-    Documents are shuffled over all languages, and every tokenizer gets the same in the same order. What a SOURCE may
-    be: pairity --help. What a TOKENIZER may be: pairity eval --help.
+    Documents are shuffled over all languages, and every tokenizer gets the same documents in the same order. For what
+    a SOURCE can be, see pairity --help; for a TOKENIZER, pairity eval --help.
     """
     choice = Choice(draw=draw, held_out=held_out, seed=draw.seed, text_column=text_column)
     with Progress() as show:
@@ -101,7 +101,7 @@ def named(text: str) -> tuple[str, str]:
 
 lm_command = Family(
     "lm",
-    help="Train small language models on packs, and measure what a tokenizer means to them.",
+    help="Train small language models on packs, and measure how the tokenizer affects them.",
     examples="""
     pairity lm train packs/parity -o models/parity-1 --size 55M --seed 1
     pairity lm measure models/* -o bits.parquet
@@ -120,37 +120,41 @@ lm_command = Family(
     """,
 )
 @click.argument("pack", type=click.Path(path_type=Path))
-@output("Folder for the model, as transformers reads it.", metavar="DIR")
+@output("Folder for the model, in the format of transformers.", metavar="DIR")
 @click.option(
     "--size", type=click.Choice(list(sizes())), default="55M", show_default=True, help="Size of the model."
 )
 @click.option(
-    "--seed", type=int, default=1, show_default=True, help="Of the weights and the order of the text."
+    "--seed", type=int, default=1, show_default=True, help="Seed of the weights and of the order of the text."
 )
 @click.option(
-    "--epochs", type=float, default=1.0, show_default=True, help="How often to read the text: equal bytes."
+    "--epochs",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="How many times to read the text: equal bytes.",
 )
 @click.option("--tokens", type=int, help="How many tokens to read, instead of --epochs: equal compute.")
-@click.option("--batch", type=int, default=64, show_default=True, help="Sequences of a step, over all GPUs.")
-@click.option("--context", type=int, default=1024, show_default=True, help="Tokens of a sequence.")
+@click.option("--batch", type=int, default=64, show_default=True, help="Sequences per step, over all GPUs.")
+@click.option("--context", type=int, default=1024, show_default=True, help="Tokens per sequence.")
 @click.option(
-    "--micro-batch", type=int, help="Sequences that a GPU takes at once. Default: its share of the batch."
+    "--micro-batch", type=int, help="Sequences that a GPU processes at once. Default: its share of the batch."
 )
-@click.option("--learning-rate", type=float, help="At its peak. Default: that of the size.")
+@click.option("--learning-rate", type=float, help="Peak learning rate. Default: depends on the size.")
 @click.option(
-    "--warmup", type=float, help="Share of the steps over which the rate rises. Default: that of the size."
+    "--warmup",
+    type=float,
+    help="Share of the steps over which the learning rate rises. Default: depends on the size.",
 )
 @click.option(
     "--precision",
     type=click.Choice(["bf16", "float32"]),
     default="bf16",
     show_default=True,
-    help="Of matrix products in training.",
+    help="Precision of matrix products in training.",
 )
-@click.option(
-    "--compile/--no-compile", "compiled", default=True, help="Use torch.compile where there is a GPU."
-)
-@click.option("--resume", is_flag=True, help="Continue a run with the same settings that was stopped.")
+@click.option("--compile/--no-compile", "compiled", default=True, help="Use torch.compile if there is a GPU.")
+@click.option("--resume", is_flag=True, help="Continue a stopped run with the same settings.")
 @force("the model in the output folder")
 @config
 def train_command(
@@ -198,7 +202,7 @@ def train_command(
 @click.argument("models", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="MODEL...")
 @output("The table, as .parquet or .csv.", metavar="FILE")
 @click.option(
-    "--pack", type=click.Path(path_type=Path), help="Pack with the text. Default: where it was in training."
+    "--pack", type=click.Path(path_type=Path), help="Pack with the text. Default: the path used in training."
 )
 @click.option(
     "--baseline", metavar="NAME", help="Tokenizer to compare with. Default: that of the first model."
@@ -212,7 +216,7 @@ def measure_command(
     """Measure the bits that models need for held-out and parallel text, language by language.
 
     One row per model, text, measure and language: bits per byte, and per line of parallel text, with 95% intervals.
-    A report shows the table beside what each language costs: pairity report --model-scores.
+    A report shows the table next to what each language costs: pairity report --model-scores.
     """
     check_ending(output)
     with output_file(output, force=force):
@@ -269,9 +273,9 @@ def print_comparison(scored: Sequence[Scored], baseline: str | None, resamples: 
 def score_command(results: Sequence[str], output: Path, force: bool) -> None:
     """Average the results of benchmarks per language, with standard errors and random baselines.
 
-    RESULTS are the .json files that lighteval and lm-evaluation-harness write, NAME that of the tokenizer, by default
-    that of the file; a model may have several: parity=a.json parity=b.json. A report shows the table beside what each
-    language costs: pairity report --model-scores.
+    RESULTS are the .json files that lighteval and lm-evaluation-harness write. NAME is the name of the tokenizer; the
+    default is the file name. A model may have several files: parity=a.json parity=b.json. A report shows the table next
+    to what each language costs: pairity report --model-scores.
     """
     check_ending(output)
     with output_file(output, force=force):

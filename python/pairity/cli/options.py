@@ -144,7 +144,7 @@ def refuse_twice(given: Sequence[click.Parameter]) -> None:
             continue
         if not option.is_flag or option.secondary_opts:
             names = "/".join([*option.opts[-1:], *option.secondary_opts])
-            raise click.UsageError(f"Option {names!r} is given twice, but takes one value: leave one out.")
+            raise click.UsageError(f"Option {names!r} takes one value but is given twice: leave one out.")
 
 
 def from_config(ctx: click.Context, parameter: click.Parameter) -> bool:
@@ -176,7 +176,7 @@ def names_in(ctx: click.Context, parameter: click.Parameter, words: Sequence[str
     for value in values_in(ctx, parameter, words):
         names = [name.strip() for name in value.split(",") if name.strip()]
         if not names:
-            raise click.BadParameter(f"{value!r} holds no name.", ctx, parameter)
+            raise click.BadParameter(f"{value!r} contains no name.", ctx, parameter)
         found += names
     return tuple(found)
 
@@ -189,11 +189,11 @@ def read_list(word: str) -> list[str]:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise PairityError(
-            f"the list {word} cannot be read: {reason}. For a file whose name begins with @, write ./{word}"
+            f"the list {word} cannot be read: {reason}. For a file whose name starts with @, write ./{word}"
         ) from error
     values = [line.strip() for line in lines if line.strip() and not line.strip().startswith("#")]
     if not values:
-        raise PairityError(f"the list {word} is empty: write one value per line into {path}.")
+        raise PairityError(f"the list {word} is empty: write one value per line to {path}.")
     return values
 
 
@@ -203,8 +203,8 @@ config = click.option(
     is_eager=True,
     expose_value=False,
     callback=read_config,
-    help="A TOML file with any of these options, at its top or in a table named after the command; the command "
-    "line takes precedence.",
+    help="TOML file with any of these options, at the top level or in a table named after the command; the "
+    "command line takes precedence.",
 )
 
 
@@ -223,8 +223,8 @@ memory = click.option(
     "--memory",
     metavar="SIZE",
     callback=size_in,
-    help="What counting may take beside the program itself, such as 4GB; the rest goes to disk, and the result is the "
-    "same. Default: no limit.",
+    help="Memory for counting, such as 4GB, in addition to the program itself; the rest goes to disk, and "
+    "the result is the same. Default: no limit.",
 )
 
 min_count = click.option(
@@ -233,7 +233,7 @@ min_count = click.option(
     default=1,
     show_default=True,
     metavar="N",
-    help="Leave out pre-tokens of the train text that occur less often than this in a language.",
+    help="Drop pre-tokens that occur less often than this in the training text of a language.",
 )
 
 
@@ -273,21 +273,21 @@ def roles(function: Function) -> Function:
         click.option(
             "--add-eos/--no-add-eos",
             default=None,
-            help="Let other libraries end every text with the EOS token.",
+            help="Make other libraries end every text with the EOS token.",
         ),
         click.option(
             "--add-bos/--no-add-bos",
             default=None,
-            help="Let other libraries begin every text with the BOS token.",
+            help="Make other libraries start every text with the BOS token.",
         ),
         click.option(
             "--unk-token",
             metavar="TEXT",
-            help="Special token for unknown text: some programs want one, but bytes leave nothing unknown.",
+            help="Special token for unknown text; some programs require one, although bytes cover all text.",
         ),
         click.option("--pad-token", metavar="TEXT", help="Special token that pads a text."),
         click.option("--eos-token", metavar="TEXT", help="Special token that ends a text."),
-        click.option("--bos-token", metavar="TEXT", help="Special token that begins a text."),
+        click.option("--bos-token", metavar="TEXT", help="Special token that starts a text."),
     ):
         function = option(function)
     return function
@@ -301,7 +301,7 @@ def columns_in(ctx: click.Context, parameter: click.Parameter, words: Sequence[s
         return words[0] if words else "text"
     if len(named) < len(words):
         raise click.BadParameter(
-            f"give one name for all languages, or LANG=NAME once for each, not {' '.join(words)}.",
+            f"give one name for all languages, or one LANG=NAME per language, not {' '.join(words)}.",
             ctx,
             parameter,
         )
@@ -313,19 +313,19 @@ def cutting(or_else: str = "") -> Callable[[Function], Function]:
     options = (
         click.option("--threads", type=int, help="Number of threads. Default: one per core."),
         click.option(
-            "--replace-invalid", is_flag=True, help="Replace bytes that are not UTF-8, and report how many."
+            "--replace-invalid", is_flag=True, help="Replace bytes that are not UTF-8 and report how many."
         ),
         click.option(
             "--dedup",
             type=click.Choice(["lines"]),
-            help="Count each text of a language once, and report how many were equal to another.",
+            help="Count each distinct text of a language once and report how many duplicates there were.",
         ),
         click.option(
             "--on-error",
             type=click.Choice(["stop", "skip"]),
             default="stop",
             show_default=True,
-            help="Stop at a broken line or record, or pass over all of them and report how many.",
+            help="Stop at a broken line or record, or skip all of them and report how many.",
         ),
         click.option(
             "--language-column",
@@ -337,15 +337,15 @@ def cutting(or_else: str = "") -> Callable[[Function], Function]:
             multiple=True,
             callback=columns_in,
             metavar="[LANG=]NAME",
-            help="Field or column that holds the text (message.text), of all or of one language; its number in a .csv "
-            "or .tsv without names. Default: text.",
+            help="Field or column that holds the text (message.text), for all languages or for one; its "
+            "number in a .csv or .tsv without column names. Default: text.",
         ),
         click.option("--normalize", type=click.Choice(["nfc"]), help="Unicode normalization. Default: none."),
-        click.option("--single-digits", is_flag=True, help="Make every digit a pre-token of its own."),
+        click.option("--single-digits", is_flag=True, help="Make every digit its own pre-token."),
         click.option(
             "--pretokenizer",
-            help="gpt4o, gpt4, qwen35 (for llama.cpp), gpt2, whitespace, none, or a regex; gpt4o:words4 leaves up to "
-            f"four words together. Default: gpt4o{or_else}.",
+            help="gpt4o, gpt4, qwen35 (for llama.cpp), gpt2, whitespace, none, or a regex; gpt4o:words4 "
+            f"keeps up to four words together. Default: gpt4o{or_else}.",
         ),
     )
     return lambda function: reduce(lambda made, option: option(made), options, function)

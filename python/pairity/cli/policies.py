@@ -29,8 +29,8 @@ def refuse_idle(method: str, window: int | None, alpha: float) -> None:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in idle)
         fitting = [other for other, names in OPTIONS.items() if set(given) <= set(names)]
         instead = f", or train with --method {fitting[0]}" if fitting else ""
-        why = "" if method != "classical" else " serves no language in particular, so it"
-        raise PairityError(f"--method {method}{why} has no use for {options}: leave that out{instead}.")
+        why = "" if method != "classical" else " does not serve particular languages and"
+        raise PairityError(f"--method {method}{why} does not use {options}: leave it out{instead}.")
     if window is None and "alpha" in given:
         refuse_lone_alpha(alpha)
 
@@ -49,13 +49,9 @@ def parse_dev(
 ) -> DevSets | list[str] | None:
     """["news=a/", "chat=b/"], ["chat=0.5"] -> DevSets({"news": ["a/"], "chat": ["b/"]}, {"chat": 0.5})"""
     if sources and sets:
-        raise PairityError(
-            "--dev is one set of dev text, and --dev-set several by name: give all as --dev-set NAME=SOURCE."
-        )
+        raise PairityError("--dev and --dev-set cannot be combined: give every set as --dev-set NAME=SOURCE.")
     if weights and not sets:
-        raise PairityError(
-            "--dev-weight weighs the sets of --dev-set NAME=SOURCE: give those, or leave it out."
-        )
+        raise PairityError("--dev-weight needs --dev-set NAME=SOURCE: add it, or leave out --dev-weight.")
     found: dict[str, list[str]] = {}
     for text in sets:
         name, source = named_value(text, "--dev-set", "NAME=SOURCE, such as news=news/")
@@ -69,7 +65,7 @@ def parse_dev(
             weighed[name] = float(value)
         except ValueError:
             raise PairityError(
-                f"--dev-weight {text!r}: {value!r} is no number: write NAME=W, such as news=0.5."
+                f"--dev-weight {text!r}: {value!r} is not a number: write NAME=W, such as news=0.5."
             ) from None
     return DevSets(found, weighed) if found else list(sources) or None
 
@@ -88,7 +84,8 @@ def parse_ratios(texts: Sequence[str]) -> dict[str, float | str]:
         language, _, value = text.partition("=")
         if not (language and value):
             raise PairityError(
-                f"--ratio {text!r}: write LANG=auto, LANG=BYTES, or LANG=LANGUAGE to copy a language's."
+                f"--ratio {text!r}: write LANG=auto, LANG=BYTES, or LANG=LANGUAGE to copy another "
+                "language's ratio."
             )
         if language in found:
             raise PairityError(f"--ratio is given twice for {language!r}: leave one out.")

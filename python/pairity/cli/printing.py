@@ -74,7 +74,7 @@ def print_training(tokenizer: Tokenizer) -> None:
     compared = [one for one in run.languages if one not in apart]
     print_languages(compared, unit)
     if apart:
-        click.echo("\nwith a ratio, measured by train text:")
+        click.echo("\nwith a ratio, measured on training text:")
         print_languages(apart, "line-equivalent")
     merges = "" if run.merges is None else f", {run.merges:,} merges"
     click.echo(f"\n{tokenizer.vocab_size:,} tokens{merges}")
@@ -106,7 +106,7 @@ def print_languages(languages: Sequence[LanguageOfRun], unit: str) -> None:
 
 def drawn_from(language: LanguageOfRun) -> list[str]:
     """["drawn from 130,411 bytes"]"""
-    return [] if language.of_bytes is None else [f"drawn from {language.of_bytes:,} bytes"]
+    return [] if language.of_bytes is None else [f"sampled from {language.of_bytes:,} bytes"]
 
 
 def superwords(language: LanguageOfRun) -> list[str]:
@@ -120,8 +120,8 @@ def line_equivalent(language: LanguageOfRun) -> list[str]:
         return []
     source = "" if language.copied_from is None else f" (a dev line of {language.copied_from})"
     if language.estimated_lines is not None:
-        by = f"{language.estimated_lines:,} dev lines" if language.estimated_lines else "its train text"
-        source = f" (estimated by {by})"
+        by = f"{language.estimated_lines:,} dev lines" if language.estimated_lines else "its training text"
+        source = f" (estimated from {by})"
     return [f"a line-equivalent is {language.line_equivalent:,.1f} train bytes{source}"]
 
 

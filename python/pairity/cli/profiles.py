@@ -41,12 +41,12 @@ def print_costs_of(text: InText) -> None:
     lines = "" if text.lines is None else f"{text.lines:,} lines of "
     line("measured on", f"{lines}{text.source}")
     if text.cost is None:
-        line("cost", "not known per line: the counts do not say how many lines there were")
+        line("cost", "not known per line: the counts do not record the number of lines")
     else:
         line("cost", f"{write('cost', text.cost)} tokens per line")
-        line("floor", f"{write('floor', text.floor)} pre-tokens per line: no vocabulary costs less")
+        line("floor", f"{write('floor', text.floor)} pre-tokens per line: no vocabulary can cost less")
     line("cost over floor", write("cost_over_floor", text.cost_over_floor))
-    line("tokens used", f"{text.types:,} different ones")
+    line("tokens used", f"{text.types:,} distinct")
 
 
 def print_training_of(training: InTraining) -> None:
@@ -55,7 +55,7 @@ def print_training_of(training: InTraining) -> None:
         floor = "" if training.floor is None else f"; floor {write('floor', training.floor)}"
         line("in training", f"{write('cost', training.cost)} tokens per {training.unit}{at}{floor}")
     if training.rank is not None and training.measured > 1:
-        line("", f"number {training.rank} of {training.measured} languages, the most expensive first")
+        line("", f"number {training.rank} of {training.measured} languages, most expensive first")
     if training.served is None or not training.merges:
         return
     share = percent(training.served / training.merges, 1)
@@ -64,14 +64,14 @@ def print_training_of(training: InTraining) -> None:
         line("", f"{training.shared:,} served all languages together")
     if training.first is not None and training.last is not None:
         line("", f"the first is merge {training.first:,}, the last {training.last:,}")
-        click.echo("\nmerges served in each tenth of the training:")
+        click.echo("\nmerges for this language in each tenth of the training:")
         tenths = [f"{number:,}" for number in training.tenths]
         heads = [str(tenth) for tenth in range(1, 1 + len(tenths))]
         print_table(heads, [tenths], numbers=range(len(tenths)))
 
 
 def print_words(text: InText) -> None:
-    click.echo("\ncostliest words, by tokens beyond the first at each occurrence:")
+    click.echo("\nmost expensive words, by tokens beyond the first at each occurrence:")
     if not text.words:
         click.echo(" none: every pre-token is one token")
         return
@@ -99,7 +99,7 @@ def fitted(text: str, columns: int) -> str:
 
 
 def print_cut_characters(text: InText) -> None:
-    click.echo(f"\ncharacters cut into bytes: {write('split_characters', text.cut_share)}")
+    click.echo(f"\ncharacters split into bytes: {write('split_characters', text.cut_share)}")
     if text.cut:
         rows = [[spelled(one.character.encode()), f"{one.cut:,}", f"{one.count:,}"] for one in text.cut]
         print_table(["character", "cut", "of"], rows, numbers=range(1, 3))

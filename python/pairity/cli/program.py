@@ -25,31 +25,31 @@ COMMANDS = {
     "decode": ("tokenizing", "Decode standard input: one line of text per line of ids."),
     "inspect": (
         "tokenizing",
-        "Show a tokenizer's settings, its data, and which languages were served; or what it means to one language.",
+        "Show a tokenizer's settings, its data and which languages were served, or one language in detail.",
     ),
     "export": ("tokenizing", "Write a tokenizer in the format of another library."),
-    "embed": ("tokenizing", "Write which old tokens each new token of an extended tokenizer is made of."),
+    "embed": ("tokenizing", "Write the old tokens that make up each new token of an extended tokenizer."),
     "eval": ("judging", "Evaluate tokenizers on parallel text: one tidy table, with 95% intervals."),
     "report": ("judging", "Turn scores into one self-contained HTML page."),
     "experiment": ("experiments", "Run a grid of settings: tokenizers, scores, one table and one page."),
     "sweep": (
         "experiments",
-        "Try several values of some settings, and draw fairness and compression against them.",
+        "Try several values of some settings, and plot fairness and compression against them.",
     ),
-    "tune": ("tuning", "Find the setting that meets targets of fairness and price, and train it."),
+    "tune": ("tuning", "Find a setting that meets targets for fairness and price, and train it."),
     "pack": ("lm", "Pack the same text for several tokenizers, to train language models on."),
-    "lm": ("lm", "Train small language models on packs, and measure what a tokenizer means to them."),
+    "lm": ("lm", "Train small language models on packs, and measure how the tokenizer affects them."),
     "tax": ("judging", "Show what the same content costs in each language."),
 }
 """Command -> its module in this package, and its line in the list of commands."""
 
-HELP = """Train, evaluate and ship multilingual BPE tokenizers that treat languages alike.
+HELP = """Train, evaluate and ship multilingual BPE tokenizers that treat languages fairly.
 
 A SOURCE is a folder with one file (or folder) per language, a file named after its language, LANG=PATH, or a
 counts file. Files end in .txt, .jsonl, .csv, .tsv, .parquet, or .words.tsv (words and counts), and may be compressed.
-PATH is a file, a folder, a glob, - (standard input; -.jsonl.gz says what comes), an address such as s3://bucket/en/
+PATH is a file, a folder, a glob, - (standard input; -.jsonl.gz gives its format), a URL such as s3://bucket/en/
 (pip install 'pairity[remote]'), or wordfreq:en (pip install 'pairity[demo]'). With --language-column, files without
-LANG= hold records of several languages. Options that take a SOURCE or a language take several, one after the other,
+LANG= hold records of several languages. Options that take a SOURCE or a language accept several, separated by spaces,
 and @FILE reads them from a file, one per line.
 """
 

@@ -54,13 +54,13 @@ SPECIAL_TOKENS: dict[str, Any] = {
 @click.option(
     "--special-tokens",
     type=click.Choice(list(SPECIAL_TOKENS)),
-    help="What a special token in the text becomes: an error, that token, or plain text. Default: refuse, or text for "
-    "a tokenizer that is no byte-level BPE.",
+    help="What a special token in the text becomes: an error, that token, or plain text. Default: refuse, "
+    "or text for a tokenizer that is not byte-level BPE.",
 )
 def encode_command(tokenizer: str, tokens: bool, special_tokens: str | None) -> None:
     """Encode standard input: one line of ids per line of text.
 
-    What a TOKENIZER may be: pairity eval --help.
+    For what a TOKENIZER can be, see pairity eval --help.
     """
     found = open_any(tokenizer)
     rows = (
@@ -103,8 +103,9 @@ def encoded_by_another_library(tokenizer: TokenizerLike, special_tokens: str | N
     """The first line that does not come back is told, and none is looked at after it."""
     if special_tokens not in (None, "text"):
         raise PairityError(
-            f"--special-tokens {special_tokens} is for byte-level BPE tokenizers: {tokenizer.name} is run by its own "
-            "library, and special tokens in a text are read as text there. Leave the option out."
+            f"--special-tokens {special_tokens} is only for byte-level BPE tokenizers: {tokenizer.name} "
+            "runs in its own library, which reads special tokens in a text as text. Leave the option "
+            "out."
         )
     lossless = True
     for number, line in numbered_lines():
@@ -115,8 +116,8 @@ def encoded_by_another_library(tokenizer: TokenizerLike, special_tokens: str | N
         ids, offsets = tokenizer.encode_lines([text])
         if lossless and comes_back([text], ids, offsets, forgiving(tokenizer))[1].any():
             lossless = False
-            told = f"{tokenizer.name} loses text: line {number} does not come back as it was."
-            print_warnings([f"{told} pairity eval tells how many lines do."])
+            told = f"{tokenizer.name} loses text: line {number} does not decode to itself."
+            print_warnings([f"{told} pairity eval counts such lines."])
         yield [int(token) for token in ids]
 
 
@@ -142,7 +143,7 @@ def decoded(tokenizer: Tokenizer | TokenizerLike, ids: list[int]) -> bytes:
 def decode_command(tokenizer: str) -> None:
     """Decode standard input: one line of text per line of ids.
 
-    What a TOKENIZER may be: pairity eval --help.
+    For what a TOKENIZER can be, see pairity eval --help.
     """
     found = open_any(tokenizer)
     for number, line in enumerate(sys.stdin.buffer, 1):
@@ -150,7 +151,8 @@ def decode_command(tokenizer: str) -> None:
             ids = [int(word) for word in line.split()]
         except ValueError:
             raise PairityError(
-                f"line {number} must hold token ids only, but it is {line.strip()[:60].decode(errors='replace')!r}"
+                f"line {number} must contain only token ids, but it is "
+                f"{line.strip()[:60].decode(errors='replace')!r}"
             ) from None
         sys.stdout.buffer.write(decoded(found, ids) + b"\n")
 
@@ -175,23 +177,25 @@ def decode_command(tokenizer: str) -> None:
     "languages",
     commas=True,
     metavar="LANG...",
-    help="Show what the tokenizer means to these: cost, merges, costly words, cut characters, nearest languages.",
+    help="Show these languages in detail: cost, merges, most expensive words, split characters, nearest "
+    "languages.",
 )
 @several(
     "--data",
     metavar="SOURCE...",
-    help="With --language: text to measure on. Default: the embedded sample, where it has the language.",
+    help="With --language: text to measure on. Default: the embedded sample, if it includes the language.",
 )
 @click.option(
     "--table",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="With --language: write what is shown as tidy rows, as .parquet or .csv.",
+    help="With --language: write the details as tidy rows, as .parquet or .csv.",
 )
 @click.option(
     "--counts",
     metavar="COUNTS",
-    help="Counted text. With --tokens: add how often each token occurs in it. With --language: instead of --data.",
+    help="Counts of a text. With --tokens: add how often each token occurs in it. With --language: used "
+    "instead of --data.",
 )
 @force("an existing table")
 def inspect_command(
@@ -203,9 +207,10 @@ def inspect_command(
     counts: str | None,
     force: bool,
 ) -> None:
-    """Show a tokenizer's settings, its data, and which languages were served; or what it means to one language.
+    """Show a tokenizer's settings, its data and which languages were served, or one language in detail.
 
-    TOKENIZER is any byte-level BPE of those that pairity eval --help lists; what a SOURCE may be: pairity --help.
+    TOKENIZER is any byte-level BPE among those that pairity eval --help lists. For what a SOURCE can be, see pairity
+    --help.
     """
     check_options(tokens, languages, data, table, counts)
     with ExitStack() as outputs:
@@ -241,14 +246,14 @@ def check_options(
     tokens: Path | None, languages: Sequence[str], data: Sequence[str], table: Path | None, counts: str | None
 ) -> None:
     if counts is not None and tokens is None and not languages:
-        raise PairityError("--counts needs --tokens FILE (a table of the tokens) or --language LANG.")
+        raise PairityError("--counts needs --tokens FILE (to write a token table) or --language LANG.")
     if not languages and (data or table is not None):
         option = "--data" if data else "--table"
-        raise PairityError(f"{option} is for --language: name one, such as --language tam_Taml.")
+        raise PairityError(f"{option} needs --language: add one, such as --language tam_Taml.")
     if data and counts is not None:
-        raise PairityError("--data and --counts are both given: measure on one of them.")
+        raise PairityError("--data and --counts cannot be combined: leave one out.")
     if table is not None and table == tokens:
-        raise PairityError(f"--tokens and --table are both {table}: give two names.")
+        raise PairityError(f"--tokens and --table are both {table}: give different names.")
 
 
 def show_languages(found: Tokenizer, languages: Sequence[str], data: Any, table: Path | None) -> None:
@@ -281,9 +286,9 @@ def show_languages(found: Tokenizer, languages: Sequence[str], data: Any, table:
     "--to",
     type=click.Choice(exporting.FORMATS),
     required=True,
-    help="Format to write: one tokenizer.json (hf), a folder for AutoTokenizer (transformers), a file of ranks "
-    "(tiktoken), GPT-2's vocab.json and merges.txt (merges), a vocabulary for llama.cpp (gguf), or a tokenizer.json "
-    "that takes the longest token instead of merging (wordpiece).",
+    help="Format to write: one tokenizer.json (hf), a folder for AutoTokenizer (transformers), a ranks "
+    "file (tiktoken), GPT-2's vocab.json and merges.txt (merges), a vocabulary for llama.cpp (gguf), "
+    "or a tokenizer.json that takes the longest match instead of merging (wordpiece).",
 )
 @output("A file, or a folder for transformers and merges.", metavar="PATH")
 @click.option("--vocab-size", type=int, help="Truncate to this many tokens first; ids do not change.")
@@ -291,8 +296,8 @@ def show_languages(found: Tokenizer, languages: Sequence[str], data: Any, table:
 @click.option(
     "--allow-different",
     is_flag=True,
-    help="Write a GGUF file even where llama.cpp would give other ids, and show how many; write WordPiece, which "
-    "always does.",
+    help="Write the file even if it gives different ids: a GGUF file, with a report of how many differ, or "
+    "WordPiece, which always differs.",
 )
 @force("existing files")
 def export_command(
@@ -306,8 +311,8 @@ def export_command(
 ) -> None:
     """Write a tokenizer in the format of another library.
 
-    TOKENIZER is any byte-level BPE of those that pairity eval --help lists. Roles and chat template are those that it
-    has, unless others are given here.
+    TOKENIZER is any byte-level BPE among those that pairity eval --help lists. It keeps its roles and chat template,
+    unless you give others here.
     """
     exporting.check_given(to, given)
     exporting.check_allowed(to, allow_different)
@@ -334,10 +339,10 @@ def export_command(
 @output("A table with id, bytes and old_ids (.parquet), or a map from id to old ids (.json).", metavar="FILE")
 @force("an existing file")
 def embed_command(old: str, new: str, output: Path, force: bool) -> None:
-    """Write which old tokens each new token of an extended tokenizer is made of.
+    """Write the old tokens that make up each new token of an extended tokenizer.
 
-    In a model's embedding, the row of a new token starts well as the mean of theirs. For a model of transformers,
-    pairity.extend_embeddings in Python does that.
+    The mean of their rows is a good start for the row of the new token in a model's embedding. For a transformers
+    model, pairity.extend_embeddings in Python does this.
     """
     embedding.check_name(output)
     with output_file(output, force=force):

@@ -49,20 +49,21 @@ CHECKPOINT = "checkpoint.parquet"
     "--dev",
     "dev_sources",
     metavar="SOURCE...",
-    help="Parallel text; it decides which language is served next.",
+    help="Parallel text that decides which language is served next.",
 )
 @several(
     "--dev-set",
     "dev_sets",
     metavar="NAME=SOURCE...",
-    help="Several sets of parallel text in place of --dev, which steer together: each has all languages, and counts by "
-    "what a language costs relative to the others. Costs are in lines of the first.",
+    help="Several sets of parallel text, instead of --dev. Each must have all languages; what a language "
+    "costs relative to the others is averaged over the sets. Costs are shown in lines of the first "
+    "set.",
 )
 @several(
     "--dev-weight",
     "dev_weights",
     metavar="NAME=W...",
-    help="How much a set of --dev-set counts. Default: 1.",
+    help="Weight of a set from --dev-set. Default: 1.",
 )
 @click.option("--vocab-size", type=int, help="Total number of tokens: bytes, learned and special.")
 @click.option("--num-merges", type=int, help="Number of merges to learn, instead of --vocab-size.")
@@ -74,8 +75,9 @@ CHECKPOINT = "checkpoint.parquet"
     type=click.Choice(list(OF_METHOD)),
     default="parity",
     show_default=True,
-    help="parity: serve the language that is worst off; fair: the pair that saves most over all languages, where those "
-    "that cost more weigh more (--beta); classical: the most frequent pair overall.",
+    help="parity: serve the language that is worst off; fair: take the pair that saves the most over all "
+    "languages, with more weight on expensive languages (--beta); classical: take the most frequent "
+    "pair overall.",
 )
 @click.option(
     "--global-merges",
@@ -103,22 +105,23 @@ CHECKPOINT = "checkpoint.parquet"
     default=1.0,
     show_default=True,
     metavar="SHARE",
-    help="Of the served language's pairs with at least SHARE of the best one's count, take the one that saves all "
-    "languages the most tokens. 1.0 is the paper's rule.",
+    help="Among the served language's pairs with at least SHARE of its top pair's count, take the one that "
+    "saves the most over all languages. 1.0 is the paper's rule.",
 )
 @click.option(
     "--beta",
     type=float,
     default=64.0,
     show_default=True,
-    help="With --method fair: 0 looks at the sum over languages alone, and the larger, the more equal they become.",
+    help="With --method fair: 0 optimizes only the sum over languages; larger values make languages more "
+    "equal.",
 )
 @several(
     "--ratio",
     metavar="LANG=R...",
-    help="Serve LANG, which lacks dev text, by its train text: R bytes of it count as one dev line. R is a number, a "
-    "language (the length of its dev lines is taken), or auto: an estimate by its first lines of dev text, if it has "
-    "some, or else by its script and its bytes per character.",
+    help="Compare LANG, which has no dev text, by its training text: R bytes of it count as one dev line. "
+    "R is a number, a language (use the length of its dev lines), or auto: an estimate from LANG's "
+    "first dev lines, if it has some, or else from its script and its bytes per character.",
 )
 @click.option(
     "--ratios",
@@ -144,8 +147,8 @@ CHECKPOINT = "checkpoint.parquet"
     "--superwords",
     type=float,
     metavar="SHARE",
-    help="Learn this share of the tokens from words (0.5: half of them), and the rest from phrases of up to four "
-    "words, so that tokens reach across spaces. --pretokenizer gpt4o:words6 is for up to six.",
+    help="Learn this share of the tokens from words (0.5: half of them), and the rest from phrases of up "
+    "to four words, so that tokens can cross spaces. --pretokenizer gpt4o:words6 allows up to six.",
 )
 @click.option(
     "--min-frequency",
@@ -158,7 +161,7 @@ CHECKPOINT = "checkpoint.parquet"
 @click.option(
     "--whole-characters",
     is_flag=True,
-    help="Learn no token that joins part of a character with another character.",
+    help="Never learn a token that joins part of a character with another character.",
 )
 @click.option(
     "--special-token",
@@ -184,10 +187,8 @@ CHECKPOINT = "checkpoint.parquet"
 )
 @roles
 @drawing
-@several("--skip", commas=True, metavar="LANG...", help="Leave these languages of the train text out.")
-@click.option(
-    "--resume", is_flag=True, help="Continue a run with the same settings that was killed or interrupted."
-)
+@several("--skip", commas=True, metavar="LANG...", help="Leave out these languages of the training text.")
+@click.option("--resume", is_flag=True, help="Continue a killed or interrupted run with the same settings.")
 @memory
 @min_count
 @force("the tokenizer in the output folder")
@@ -241,7 +242,7 @@ def train_command(
 ) -> None:
     """Train a tokenizer and save it as a folder for transformers, tokenizers and pairity.
 
-    What a SOURCE may be: pairity --help. What a TOKENIZER may be: pairity eval --help.
+    For what a SOURCE can be, see pairity --help; for a TOKENIZER, pairity eval --help.
     """
     refuse_idle(method, window, alpha)
     refuse_source(output, [*train_sources, *dev_sources, *dev_sets])
@@ -276,8 +277,10 @@ def train_command(
         if is_finished(output, settings, draw, min_count, languages, skip, dev):
             print_notes(
                 [
-                    f"{output} is finished: it holds a tokenizer with these settings, and nothing is left to resume "
-                    "(--force trains it again, as after a change of the text)"
+                    (
+                        f"{output} is finished: it holds a tokenizer with these settings, and there is "
+                        "nothing to resume (--force trains it again, for example after the text has changed)"
+                    )
                 ]
             )
             return
@@ -366,5 +369,5 @@ def save(tokenizer: Tokenizer, output: Path, checkpoint: Path, *, force: bool) -
         if not checkpoint.exists():
             raise
         raise PairityError(
-            f"{error} The merges are kept in {checkpoint}: the same command with --resume goes on from there."
+            f"{error} The merges are saved in {checkpoint}: run the same command with --resume to continue."
         ) from error

@@ -24,31 +24,37 @@ from pairity.reporting.pareto import CHANGE, OTHER, Point
     """,
 )
 @several("--train", "train_sources", required=True, metavar="SOURCE...", help="Text or counts to learn from.")
-@several("--dev", "dev_sources", required=True, metavar="SOURCE...", help="Parallel text that steers.")
+@several(
+    "--dev",
+    "dev_sources",
+    required=True,
+    metavar="SOURCE...",
+    help="Parallel text that decides which language is served next.",
+)
 @several(
     "--judge",
     "judge_sources",
     metavar="SOURCE...",
-    help="Parallel text that all numbers are from. Default: the odd lines of dev steer what is tried, its even lines "
-    "judge it, and what is chosen is trained once more with all of dev.",
+    help="Parallel text to evaluate on. Default: the odd dev lines steer the settings that are tried, the "
+    "even dev lines evaluate them, and the chosen setting is trained once more with all dev lines.",
 )
 @click.option("--vocab-size", type=int, required=True, metavar="N", help="Total number of tokens.")
 @several(
     "--target",
     "targets",
     metavar="LIMIT...",
-    help='"LANG<=+5%" (against classical BPE of this size), "LANG<=45" or "worst<=45" (tokens per line), "mean<=40", '
-    '"every<=+10%", "gini<=0.01"; with quotes, since < means something to a shell.',
+    help='"LANG<=+5%" (compared with classical BPE of this size), "LANG<=45" or "worst<=45" (tokens per '
+    'line), "mean<=40", "every<=+10%", "gini<=0.01"; quote them, because < is special in a shell.',
 )
 @click.option(
     "--price",
     metavar="LANG",
-    help="Show what this language pays. Default: those of the targets, or eng_Latn.",
+    help="Show what this language pays. Default: the languages in the targets, or eng_Latn.",
 )
 @several(
     "--compare",
     metavar="TOKENIZER...",
-    help="Show tokenizers that exist beside the curve, as eval takes them.",
+    help="Show existing tokenizers next to the curve, written as for eval.",
 )
 @click.option(
     "--pretokenizer", metavar="NAME", help="gpt4o, gpt4, qwen35, gpt2, whitespace, none, or a regex."
@@ -59,17 +65,18 @@ from pairity.reporting.pareto import CHANGE, OTHER, Point
     default=4,
     show_default=True,
     metavar="N",
-    help="How often to halve the gap in which the targets begin to be met.",
+    help="How many times to halve the gap between a setting that meets the targets and one that does not.",
 )
 @click.option(
     "--largest",
     type=int,
     metavar="N",
-    help=f"If no setting meets the targets, the largest vocabulary to look at. Default: {LARGEST} times --vocab-size.",
+    help=f"The largest vocabulary to try if no setting meets the targets. Default: {LARGEST} times "
+    "--vocab-size.",
 )
 @resamples_option
 @text_column_option
-@output("Folder for everything; a killed run goes on in the same folder.", metavar="DIR")
+@output("Folder for all results; a killed run resumes in the same folder.", metavar="DIR")
 @threads_option
 def tune_command(
     train_sources: Sequence[str],
@@ -87,13 +94,14 @@ def tune_command(
     output: Path,
     threads: int | None,
 ) -> None:
-    """Find the setting that meets targets of fairness and price, and train it.
+    """Find a setting that meets targets for fairness and price, and train it.
 
-    Settings from classical BPE to equal costs are trained and judged: a curve of Gini against compression, and
-    against the price of a language. Of those that meet all targets, the one with the most lines per token is chosen
-    if a target is about fairness (gini, worst), and if not the one with the lowest Gini. If none does, you hear which
-    is closest and which vocabulary size would do, and the exit code is 1. Other targets in the same folder reuse what
-    was trained. What a SOURCE may be: pairity --help; a TOKENIZER: pairity eval --help.
+    Trains and evaluates settings from classical BPE to equal costs. The result is a curve of Gini against compression
+    and against the price of a language. Of the settings that meet all targets, it chooses the one with the most lines
+    per token if any target is about fairness (gini, worst), and otherwise the one with the lowest Gini. If no setting
+    meets them, it reports the closest one and a vocabulary size that would be enough, and the exit code is 1. Other
+    targets in the same folder reuse finished trainings. For what a SOURCE can be, see pairity --help; for a TOKENIZER,
+    pairity eval --help.
     """
     with resumable(output):
         tuned = tune(
@@ -113,7 +121,7 @@ def tune_command(
             threads=threads,
         )
     print_tuned(tuned)
-    curve = f"the page: {output / PAGE}, all numbers: {output / 'curve.csv'}"
+    curve = f"page: {output / PAGE}, all numbers: {output / 'curve.csv'}"
     print_written(f"{output}/", then=curve)
     if tuned.chosen is not None:
         print_written(f"{output / TOKENIZER}/", then=tuned.chosen.options)

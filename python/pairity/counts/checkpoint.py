@@ -171,8 +171,8 @@ class Checkpoint:
         state = self._files.get(place)
         if state is None:
             raise PairityError(
-                f"{path} was counted for {language!r} before the run was stopped, and is not given now: give the same "
-                f"text to resume it, or delete {self.runs.folder} to start over."
+                f"{path} was counted for {language!r} before the run stopped, but is not given now: give "
+                f"the same text to resume, or delete {self.runs.folder} to start over."
             )
         if (state.size, state.mtime_ns) != (file["size"], file["mtime_ns"]):
             raise PairityError(
@@ -184,7 +184,8 @@ class Checkpoint:
 
 def refuse_settings(folder: Path) -> NoReturn:
     raise PairityError(
-        f"{folder} belongs to a run with other settings: give the same ones to resume it, or delete it to start over."
+        f"{folder} belongs to a run with other settings: use the same settings to resume it, or delete it "
+        "to start over."
     )
 
 

@@ -63,27 +63,26 @@ def count(
     engine: Engine | None = None,
     **how_read: Unpack[GivenReading],
 ) -> Counts:
-    """Count the pre-tokens of every language in `sources` (what a SOURCE may be: see `pairity.text.sources`).
+    """Count the pre-tokens of every language in `sources` (for what a SOURCE can be, see `pairity.text.sources`).
 
-    Counts made before may stand among the sources; several of them are summed. With `languages` only these are
-    counted: others found in a folder end up in `left_out`, others named one by one are an error.
-    `how_read` says how text is read: `text_column`, `language_column`, `errors`, `on_error` and `dedup`.
+    The sources may include existing counts; these are summed. With `languages`, only these are counted: others found
+    in a folder are listed in `left_out`, and others that were named explicitly are an error.
+    `how_read` controls how text is read: `text_column`, `language_column`, `errors`, `on_error` and `dedup`.
     `errors="replace"` reads bytes that are not UTF-8 as U+FFFD and counts them in `replaced`.
-    `text_column` is the column of all records, or {language: its column}. With `language_column` a SOURCE without a
-    language holds records of several, and this column names that of each: a file, a folder, records, a data set.
-    `on_error="skip"` passes over broken lines and records, `dedup="lines"` over texts that their language has already;
-    `notes`, `skipped` and `duplicates` of the result tell how many.
-    `progress(done, total, what)` gets bytes of the files as they are on disk, and the language at work.
-    `choose` names the languages to count, which must be there, or a set such as "paper-30", of which those that are
-    there are counted. `draw` says how much of each is: `Draw(balance="temperature", temperature=3.3, budget="10GB")`.
-    `memory` ("4GB") is what counting may take beside the program itself: what is more goes to disk as sorted runs,
-    and the result is the same. `min_count` leaves rarer pre-tokens out at the very end; `pruned` of a language says
-    how many. (Of phrases, as "gpt4o:words4" cuts them, rare ones are first counted as their halves, at last as words;
-    those of one language are in memory then.)
-    `checkpoint` names a folder that keeps what is counted, once a minute at most; with `resume` a killed run goes on
-    from it, and counts no file again that it had finished. It stays when the run is done: remove it once the counts are
-    saved.
-    `shard=(3, 16)` counts the third of 16 parts, for `merge` to put together: every part has some of the files.
+    `text_column` is the column of all records, or {language: its column}. With `language_column`, a SOURCE without a
+    language (a file, a folder, records, a dataset) holds records of several languages, named in this column.
+    `on_error="skip"` skips broken lines and records, `dedup="lines"` duplicate texts of a language; `notes`, `skipped`
+    and `duplicates` of the result say how many.
+    `progress(done, total, what)` gets the bytes of the files as they are on disk, and the current language.
+    `choose` names the languages to count, which must exist, or a set such as "paper-30", of which the existing ones
+    are counted. `draw` says how much of each: `Draw(balance="temperature", temperature=3.3, budget="10GB")`.
+    `memory` ("4GB") limits what counting may take in addition to the program itself: the rest goes to disk as sorted
+    runs, and the result is the same. `min_count` drops rarer pre-tokens at the very end; `pruned` of a language says
+    how many. (Rare phrases, as split by "gpt4o:words4", are first counted as their halves, and finally as words; those
+    of one language are then in memory.)
+    `checkpoint` names a folder that keeps what is counted, at most once a minute; with `resume`, a killed run continues
+    from it without counting finished files again. It is not removed at the end: remove it once the counts are saved.
+    `shard=(3, 16)` counts the third of 16 parts, to be combined by `merge`: every part has some of the files.
     `engine` counts the text elsewhere: see `pairity.spark`.
     """
     check_given("count", how_read)
@@ -103,7 +102,7 @@ def count(
     pruned = min_count if min_count > 1 else None
     refuse_together(shard, None, draw=draw, dedup=dedup, min_count=pruned)
     if engine and threads is not None:
-        raise PairityError(f"threads is {threads}: leave it out, since the engine says how many.")
+        raise PairityError(f"threads is {threads}: leave it out, because the engine decides how many.")
     refuse_together(None, engine, draw=draw, dedup=dedup, memory=memory, checkpoint=checkpoint)
     part_of = None
     if shard is not None:
@@ -238,7 +237,8 @@ def refuse_together(shard: object, engine: object, **settings: object) -> None:
         if value is not None and (shard or engine):
             where = "an engine" if engine else "a shard"
             raise PairityError(
-                f"{name} needs one process that sees all text, and {where} does not: leave one of them out."
+                f"{name} needs one process that sees all text, but {where} does not have that: leave one "
+                "of them out."
             )
 
 

@@ -43,10 +43,10 @@ from pairity.text.sources import resolve
 class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
     """Language -> its counts, in the order in which the languages were given.
 
-    `left_out` lists languages that were found and not wanted, `notes` what else a user should hear. Counts that were
-    made in bounded memory are on disk: a language is merged into memory each time that it is asked for, and `save`
-    merges all of them straight into the file. `drawn` says what each language gave, where only some of its text was
-    counted, and `shard` which part of a count it is, if it is not all of it.
+    `left_out` lists languages that were found but not wanted, `notes` other remarks for the user. Counts made in
+    bounded memory are on disk: a language is merged into memory each time you access it, and `save` merges all of them
+    straight into the file. `drawn` says how much of each language was taken, if the text was sampled, and `shard` which
+    part of a count this is, if it is not all of it.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
         return list(self._summary)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write one Parquet file; it appears under its name only when it is whole."""
+        """Write one Parquet file; it appears under its name only when it is complete."""
         path = Path(path)
         parquet.check_name(path)
         stored = parquet.Stored(self._languages, self.pretokenization, self.split, self.drawn, self.shard)
@@ -116,7 +116,7 @@ class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
     ) -> Counts:
         """Read counts files, or folders of them, and sum what they hold.
 
-        A file that pairity made says how its text was cut; for others `pretokenizer` must say it.
+        A file that pairity made records how its text was split; for others, pass `pretokenizer`.
         """
         files = counts_files(paths)
         stated = None if pretokenizer is None else Pretokenization.of(pretokenizer, digits, normalize)
@@ -193,8 +193,8 @@ def counts_files(paths: Any) -> list[Path]:
     for part in resolve(paths).inputs:
         if not (isinstance(part, CountsInput) and isinstance(part.data, Path)):
             raise PairityError(
-                f"{part.origin} holds no counts: a counts file is Parquet with the columns language, "
-                "pretoken, count. To count text use count()."
+                f"{part.origin} does not hold counts: a counts file is Parquet with the columns language, "
+                "pretoken, count. To count text, use count()."
             )
         files.append(part.data)
     return files
@@ -219,13 +219,14 @@ def check_alike(parts: Sequence[CutText], names: Sequence[str]) -> None:
     for name, part in zip(names, parts, strict=True):
         if part.pretokenization.hash != first.pretokenization.hash:
             raise PairityError(
-                f"{names[0]} and {name} were cut in different ways and cannot be put together: "
-                f"{names[0]} with {first.pretokenization}, {name} with {part.pretokenization}. "
-                "Count one of them again."
+                f"{names[0]} and {name} were split in different ways and cannot be merged: {names[0]} "
+                f"with {first.pretokenization}, {name} with {part.pretokenization}. Count one of them "
+                "again."
             )
         if part.split != first.split:
             raise PairityError(
-                f"{names[0]} is of split {first.split!r}, {name} of {part.split!r}: keep train and dev apart."
+                f"{names[0]} has split {first.split!r}, {name} has {part.split!r}: keep train and dev "
+                "separate."
             )
     check_shards(zip(names, (part.shard for part in parts), strict=True))
 

@@ -252,7 +252,7 @@ def read_header(path: Path, stated: Pretokenization | None, split: Split | None)
     if stored is None:
         if stated is None:
             raise PairityError(
-                f"{path} does not say how its text was cut (it was not made by pairity): say it with "
+                f"{path} does not record how its text was split (it was not made by pairity): pass "
                 "pretokenizer=... (--pretokenizer)."
             )
         return Header(stated, split or "train")
@@ -284,7 +284,7 @@ def parse_header(metadata: Any, path: Path) -> Header:
     sizes = {language: parse_size(language, size) for language, size in languages.items()}
     drawn = Selection.read(metadata["drawn"]) if "drawn" in metadata else None
     if drawn and set(drawn.given) != set(languages):
-        raise ValueError("what was drawn is of other languages")
+        raise ValueError("the sample is of other languages")
     if metadata.get("digest", digest_of(metadata)) != digest_of(metadata):
         raise ValueError("it does not match its digest")
     groups = metadata.get("row_groups")  # an older pairity wrote none
@@ -349,7 +349,7 @@ def check_languages(path: Path, rows: Collection[str], sizes: Collection[str]) -
     if set(rows) != set(sizes):
         odd = ", ".join(sorted(map(str, set(rows) ^ set(sizes))))
         raise PairityError(
-            f"{path} was changed after it was made: rows and metadata differ on {odd}. Count again."
+            f"{path} was changed after it was written: rows and metadata differ on {odd}. Count again."
         )
 
 
@@ -358,8 +358,8 @@ def check_same(
 ) -> None:
     if made_with.hash != asked.hash:
         raise PairityError(
-            f"{where} was made with {made_with}, but {asked} was requested. "
-            f"Ask for the same pre-tokenizer, or count the text again{how_to_count(made_with, asked)}."
+            f"{where} was made with {made_with}, but {asked} was requested. Use the same pre-tokenizer, "
+            f"or count the text again{how_to_count(made_with, asked)}."
         )
     if split != asked_split:
         raise PairityError(f"{where} holds counts of split {split!r}, but {asked_split!r} was requested.")

@@ -27,8 +27,8 @@ def check_min_count(min_count: int, split: str) -> None:
         raise PairityError(f"min_count is {min_count!r}: give a whole number, at least 1.")
     if min_count > 1 and split != "train":
         raise PairityError(
-            f"min_count is {min_count}, but {split} text is what languages are compared on, and must be whole: "
-            "leave min_count (--min-count) out."
+            f"min_count is {min_count}, but languages are compared on {split} text, which must be "
+            "complete: leave out min_count (--min-count)."
         )
 
 
@@ -51,8 +51,8 @@ class PrunedRows:
             yield pretokens.filter(pa.array(often)), counts[often]
         if not kept:
             raise PairityError(
-                f"min_count is {self._min_count}, and no pre-token of {self._language!r} occurs that often: give a "
-                "smaller one, or more text."
+                f"min_count is {self._min_count}, but no pre-token of {self._language!r} occurs that "
+                "often: give a smaller number, or more text."
             )
         self.pruned = Pruned.sum([self._rows.pruned, Pruned(self._min_count, distinct, occurrences)])
 
@@ -91,7 +91,7 @@ def without_rare(language: str, rows: Rows, min_count: int, cut: Pretokenization
 
 
 def pruning_notes(summary: Iterable[Summary]) -> list[str]:
-    """What a user should hear: ["min_count 5 left out 1.9 % of all pre-tokens and 71.3 % of the distinct ones ..."]"""
+    """What a user should hear: ["min_count 5 left out 1.9% of all pre-tokens and 71.3% of the distinct ones ..."]"""
     rows = [row for row in summary if row.pruned is not None]
     if not rows:
         return []
@@ -115,8 +115,10 @@ def pruned_early(parts: Mapping[str, Sequence[Pruned | None]]) -> list[str]:
     if not found:
         return []
     return [
-        f"counts of {listed(found)} were pruned before they were merged, so words that are rare in each part are "
-        "missing: count without --min-count, and give it to merge"
+        (
+            f"counts of {listed(found)} were pruned before they were merged, so words that are rare in each "
+            "part are missing: count without --min-count, and pass it to merge instead"
+        )
     ]
 
 

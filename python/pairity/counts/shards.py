@@ -58,10 +58,12 @@ def take_shard(found: Resolved, shard: Any) -> tuple[Resolved, Shard]:
 def files_only(part: TextInput | CountsInput) -> TextInput:
     """What can be dealt out is what every job finds: files, which can be read more than once."""
     if isinstance(part, CountsInput):
-        raise PairityError(f"{part.origin} holds counts, and shards are of text: merge it with the shards.")
+        raise PairityError(
+            f"{part.origin} holds counts, but shards are made from text: merge it with the shards afterwards."
+        )
     if part.lines is not None or any(file.once for file in part.files):
         raise PairityError(
-            f"{part.origin} is no file: what several jobs count are files, which each of them finds."
+            f"{part.origin} is not a file: shards need files, because every job reads them itself."
         )
     return part
 
@@ -120,9 +122,9 @@ def check_shards(parts: Iterable[tuple[str, Shard | None]]) -> None:
         name, one = first = first or (origin, shard)
         if (shard.of, shard.deal) != (one.of, one.deal):
             raise PairityError(
-                f"{name} ({one}) and {origin} ({shard}) do not belong together: they were dealt from other "
-                "files, into another number, or by another version of pairity. Merge each set by itself, or count "
-                "again with the same SOURCEs."
+                f"{name} ({one}) and {origin} ({shard}) do not belong together: they come from different "
+                "files, a different number of shards, or another version of pairity. Merge each set "
+                "separately, or count again with the same SOURCEs."
             )
         if shard.number in seen:
             raise PairityError(f"{shard} is given twice: {seen[shard.number]} and {origin}. Leave one out.")
@@ -131,6 +133,7 @@ def check_shards(parts: Iterable[tuple[str, Shard | None]]) -> None:
         name, one = first
         if missing := [str(number) for number in range(1, one.of + 1) if number not in seen]:
             raise PairityError(
-                f"{name} is {one}, and of the others {listed(missing)} {'is' if len(missing) == 1 else 'are'} missing: "
-                f"count with --shard {missing[0]} --of {one.of}, and so on, and give all of them together."
+                f"{name} is {one}, but {listed(missing)} {'is' if len(missing) == 1 else 'are'} missing: "
+                f"count with --shard {missing[0]} --of {one.of}, and so on, and merge all of them "
+                "together."
             )

@@ -49,7 +49,7 @@ class Storage:
     ) -> Storage:
         """From what a user gave; `beside` is what something else takes of the memory."""
         if resume and checkpoint is None:
-            raise PairityError("resume needs a checkpoint: name the folder that the killed run kept.")
+            raise PairityError("resume needs a checkpoint: name the folder that the killed run left.")
         folder = None if checkpoint is None else Path(checkpoint)
         if memory is None:
             return cls(threads, None, folder, resume)

@@ -32,7 +32,7 @@ def from_dict(language: str, data: Any, lines: int | None) -> LanguageCounts:
     for row, (pretoken, number) in enumerate(data.items(), start=1):
         where = f"the counts given for {language!r}, row {row} ({pretoken!r})"
         if not isinstance(pretoken, str | bytes) or not pretoken:
-            raise PairityError(f"{where}: a pre-token is a string or bytes, and not empty.")
+            raise PairityError(f"{where}: a pre-token must be a string or bytes, and not empty.")
         if (
             isinstance(number, bool)
             or not hasattr(number, "__index__")
@@ -45,12 +45,12 @@ def from_dict(language: str, data: Any, lines: int | None) -> LanguageCounts:
             pretokens.append(pretoken.encode() if isinstance(pretoken, str) else pretoken)
         except UnicodeEncodeError:
             raise PairityError(
-                f"{where}: not UTF-8, since it holds a lone surrogate. Give bytes instead."
+                f"{where}: not UTF-8, because it contains a lone surrogate. Give bytes instead."
             ) from None
         numbers.append(operator.index(number))
     if not pretokens:
         raise PairityError(
-            f"no counts for {language!r}: what was given is empty. Add some, or leave {language} out."
+            f"no counts for {language!r}: the mapping is empty. Add some, or leave out {language}."
         )
     return measured(
         *distinct(language, pa.array(pretokens, pa.large_binary()), np.array(numbers, np.uint64)), lines

@@ -58,10 +58,11 @@ def combinations(experiment: Experiment) -> list[Combination]:
     chart = experiment.chart
     values = [one.settings[chart] for one in found if chart in one.settings] if chart else []
     if chart and all(value == values[0] for value in values):
-        experiment.refuse("chart", f"{chart!r} has one value, or none: name a setting that has several.")
+        experiment.refuse("chart", f"{chart!r} has at most one value: name a setting that has several.")
     if any(isinstance(value, Mapping) for value in values):
         experiment.refuse(
-            "chart", f"a value of {chart!r} is a table, which is no place on an axis: name another."
+            "chart",
+            f"a value of {chart!r} is a table, which cannot be shown on an axis: name another setting.",
         )
     asked = {one.settings.get("languages") for one in found}
     if unused := [name for name in experiment.languages if name not in asked]:
@@ -71,7 +72,7 @@ def combinations(experiment: Experiment) -> list[Combination]:
         )
     names = [one.name for one in found]
     if twice := [name for name in names if names.count(name) > 1]:
-        how = "write NAME=TOKENIZER" if experiment.from_options else "give their runs names"
+        how = "write NAME=TOKENIZER" if experiment.from_options else "give their runs different names"
         experiment.refuse("[[run]]", f"two rows are called {twice[0]!r}: {how}.")
     return found
 
@@ -112,12 +113,12 @@ def idle_in(settings: Mapping[str, Any]) -> set[str]:
 def reason(key: str) -> str:
     why = {
         "temperature": "balance is not 'temperature'",
-        "seed": "nothing is drawn (sample is 1 and balance 'natural')",
+        "seed": "nothing is sampled (sample is 1 and balance 'natural')",
         "alpha": "there is no window",
-        "dev_lines": "on is 'train', or no method looks at dev",
-        "dev_seed": "there are no dev_lines to draw",
+        "dev_lines": "on is 'train', or no method uses dev",
+        "dev_seed": "dev_lines is not set",
     }.get(key)
-    return f", since {why}" if why else ""
+    return f", because {why}" if why else ""
 
 
 def named(

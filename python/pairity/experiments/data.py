@@ -68,7 +68,7 @@ def read_data(experiment: Experiment, show: Progress) -> Data:
             check_parallel(
                 {code: len(lines) for code, lines in judged[name].items()},
                 what="the text",
-                fix="Align the files line by line, or leave those languages out.",
+                fix="Align the files line by line, or leave out those languages.",
             )
     return Data(train, languages, digests, dev, judged, column, experiment.where)
 
@@ -103,17 +103,18 @@ def digests_of(sources: Resolved, show: Progress) -> dict[str, str]:
     found: dict[str, str] = {}
     texts = [part for part in sources.inputs if isinstance(part, TextInput)]
     done = 0
-    show.stage("looking at train", unit="B", total=sum(file.size for part in texts for file in part.files))
+    show.stage("reading train", unit="B", total=sum(file.size for part in texts for file in part.files))
     for part in sources.inputs:
         if isinstance(part, TextInput):
             show.at(done, part.language)
             done += sum(file.size for file in part.files)
             if streams := [file.path for file in part.files if file.once]:
                 raise PairityError(
-                    f"{streams[0]} is a pipe, and an experiment reads its text more than once: write it to a file."
+                    f"{streams[0]} is a pipe, but an experiment reads its text more than once: write it "
+                    "to a file."
                 )
             if part.lines is not None or any(not file.is_local for file in part.files):
-                raise PairityError(f"an experiment reads files that are here: fetch {part.origin} first.")
+                raise PairityError(f"an experiment reads local files: download {part.origin} first.")
             if not any(file.size for file in part.files):
                 raise PairityError(no_text(part, 0))
             # How a file is read is part of what it says.

@@ -84,33 +84,33 @@ KINDS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """Frozen, and checked when it is made: keys and kinds of values; `plan` looks at the text."""
+    """Frozen; keys and types of values are checked when it is created, and `plan` checks the text."""
 
     train: str | Sequence[str]
     """SOURCEs to learn from."""
     judge: Mapping[str, str | Sequence[str]]
-    """Name -> SOURCEs to judge on; the first is at home."""
+    """Name -> SOURCEs to evaluate on; the first is the main text."""
     runs: Sequence[Mapping[str, Any]] = ({},)
-    """What differs from row to row: `method` and its settings, or `tokenizer` for one that exists; `name`."""
+    """What differs from row to row: `method` and its settings, or `tokenizer` for an existing one; `name`."""
     dev: str | Sequence[str] | None = None
-    """Parallel SOURCEs that decide who is served."""
+    """Parallel SOURCEs that decide which language is served."""
     grid: Mapping[str, Any] = field(default_factory=dict)
-    """Settings that all runs share, as far as their methods have a use for them."""
+    """Settings that all runs share, as far as their methods use them."""
     languages: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
     """Named sets of languages."""
     evaluation: Mapping[str, Any] = field(default_factory=dict)
     """For `evaluate`: metrics, resamples, reference, morph, seed, baseline."""
     seed: int = 0
-    """Of all that is drawn, where a row has no seed of its own."""
+    """Seed for all sampling, if a row does not have its own."""
     title: str = "Experiment"
     text_column: str = "text"
     """Where the text is in files that have several columns or fields."""
     chart: str | None = None
-    """The setting that Gini and tokens per line are drawn against."""
+    """The setting that Gini and tokens per line are plotted against."""
     where: str = field(default="the experiment", compare=False)
-    """How errors call it."""
+    """Its name in errors."""
     from_options: bool = field(default=False, compare=False)
-    """Its settings are options of a command, so that errors name no place in a file."""
+    """Whether its settings are options of a command; errors then name no place in a file."""
 
     def __post_init__(self) -> None:
         for place, value in (
@@ -137,7 +137,7 @@ class Experiment:
         for name, languages in self.languages.items():
             if name == ALL:
                 self.refuse(
-                    "[languages]", f"{ALL!r} is always there, every language of train: use another name."
+                    "[languages]", f"{ALL!r} is reserved for all languages of train: use another name."
                 )
             listing = isinstance(languages, list | tuple) and languages and all(map(is_text, languages))
             if not listing and not (isinstance(languages, str) and languages in SETS):
@@ -160,15 +160,16 @@ class Experiment:
             self.check_run(place, run)
         for key in self.grid:
             if key != "method" and not any(key in METHODS[method] for method in self.all_methods()):
-                self.refuse("[grid]", f"no run has a use for {key!r}: leave it out.")
+                self.refuse("[grid]", f"no run uses {key!r}: leave it out.")
         if self.chart is not None and self.chart not in KINDS:
             near = nearest(self.chart, KINDS)
             self.refuse(
-                "chart", f"there is no setting {self.chart!r}.{near} Name one that has several values."
+                "chart", f"there is no setting {self.chart!r}.{near} Name a setting that has several values."
             )
         if self.chart == "languages":
             self.refuse(
-                "chart", "tokenizers for other languages are judged on other text: name another setting."
+                "chart",
+                "tokenizers for different languages are evaluated on different text: name another setting.",
             )
 
     def methods_of(self, run: Mapping[str, Any]) -> list[str]:
@@ -182,7 +183,7 @@ class Experiment:
         for key, value in given.items():
             if key not in known:
                 self.refuse(
-                    place, f"there is no key {key!r}.{nearest(key, known)} Known are {', '.join(known)}."
+                    place, f"there is no key {key!r}.{nearest(key, known)} Known keys: {', '.join(known)}."
                 )
             if key not in KINDS or place == "[evaluation]":
                 continue
@@ -201,7 +202,7 @@ class Experiment:
             self.refuse(place, f"name is {run['name']!r}: give text.")
         if "tokenizer" in run:
             if idle := [key for key in run if key not in ("tokenizer", "name")]:
-                self.refuse(place, f"a tokenizer that exists is judged as it is: leave {quoted(idle)} out.")
+                self.refuse(place, f"an existing tokenizer is evaluated as it is: leave out {quoted(idle)}.")
             if not is_text(run["tokenizer"]):
                 self.refuse(
                     place, f"tokenizer is {run['tokenizer']!r}: give a folder, a file, or tiktoken:NAME."
@@ -210,7 +211,7 @@ class Experiment:
         methods = self.methods_of(run)
         for key in run:
             if key in KINDS and key != "method" and not any(key in METHODS[one] for one in methods):
-                self.refuse(place, f"method {' and '.join(methods)} has no use for {key!r}: leave it out.")
+                self.refuse(place, f"method {' and '.join(methods)} does not use {key!r}: leave it out.")
 
     def refuse(self, place: str, what: str, because: Exception | None = None) -> NoReturn:
         raise PairityError(f"{self.where}{'' if self.from_options else f', {place}'}: {what}") from because

@@ -75,16 +75,16 @@ class Folder:
                 and file.read_bytes() != experiment.encode()
             ):
                 raise PairityError(
-                    f"{file} was changed since it was written, and would be replaced: move it out of {self.path}, "
-                    "and run it from there."
+                    f"{file} was changed after it was written, and would be overwritten: move it out of "
+                    f"{self.path} and run it from there."
                 )
             return
         if not self.path.is_dir():
             raise PairityError(f"{self.path} is a file, but the results need a folder. Choose another name.")
         if found := [entry.name for entry in self.path.iterdir() if not entry.name.startswith(".")]:
             raise PairityError(
-                f"{self.path} holds something else ({found[0]}) and no results of this command: choose a new folder, "
-                "or that of the same run to complete it."
+                f"{self.path} contains other files ({found[0]}) and no results of this command: choose a new "
+                "folder, or the folder of the same run to complete it."
             )
 
     def refuse_other(self, name: str, what: str) -> None:

@@ -42,7 +42,7 @@ SETTINGS: Final[Mapping[str, Any]] = {"seeds": SEEDS, "longest": MOST_BYTES, "cu
 def train_parity_unigram(counts: Counts, dev: Counts, vocab_size: int, threads: int | None = None) -> Any:
     """A `tokenizers.Tokenizer` of exactly `vocab_size` pieces, all 256 bytes among them."""
     if vocab_size <= BYTES:
-        raise PairityError(f"vocab_size is {vocab_size}: the 256 bytes are in it, so give more.")
+        raise PairityError(f"vocab_size is {vocab_size}: it includes the 256 bytes, so give more.")
     seeds = first_pieces(counts, SEEDS // len(counts))
     if len(seeds) < vocab_size:
         raise PairityError(

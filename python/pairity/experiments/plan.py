@@ -150,9 +150,11 @@ def plan(experiment: Experiment, show: Progress | None = None, data: Data | None
             there = made.judged(text, codes)
             lacking = [code for code in codes if code not in there]
             if not there:
-                experiment.refuse("[judge]", f"{text!r} has none of the languages {name!r}: {listed(codes)}.")
+                experiment.refuse(
+                    "[judge]", f"{text!r} has none of the languages in {name!r}: {listed(codes)}."
+                )
             if lacking:
-                notes.append(f"{text} has no text in {listed(lacking)}: judged there without them")
+                notes.append(f"{text} has no text in {listed(lacking)}: evaluated without them")
     return Plan(experiment, data, tuple(rows), tuple(dict.fromkeys(notes)))
 
 
@@ -174,8 +176,9 @@ def listing_of(experiment: Experiment, name: str) -> str | Sequence[str]:
     if isinstance(listing, str) and listing not in (*SETS, ALL):
         known = [*experiment.languages, *SETS, ALL]
         raise PairityError(
-            f"there is no set of languages {name!r}.{nearest(name, known)} Known are {quoted(known)}; a list of "
-            f"codes goes under [languages], as in {'mine' if '_' in name else name} = ['eng_Latn', 'tam_Taml']."
+            f"there is no set of languages {name!r}.{nearest(name, known)} Known sets: {quoted(known)}. "
+            f"To list codes, add them under [languages], as in {'mine' if '_' in name else name} = "
+            "['eng_Latn', 'tam_Taml']."
         )
     return listing
 
@@ -185,7 +188,7 @@ def codes_of(experiment: Experiment, name: str, data: Data, notes: list[str]) ->
     dev = data.languages if data.dev is None else tuple(data.dev)
     if name == ALL:
         if left := [code for code in data.languages if code not in dev]:
-            notes.append(f"train has {listed(left)}, and dev does not: not trained on")
+            notes.append(f"train has {listed(left)}, but dev does not: not used for training")
         kept = tuple(code for code in data.languages if code in dev)
     else:
         listing = listing_of(experiment, name)
@@ -195,8 +198,8 @@ def codes_of(experiment: Experiment, name: str, data: Data, notes: list[str]) ->
             near = [other for code in lacking for other in meant(code, data.languages)]
             text = "train" if lacking[0] not in data.languages else "dev"
             raise PairityError(
-                f"the languages {name!r} have {quoted(lacking)}, which {text} lacks.{did_you_mean(near)} "
-                "Add the text, or leave them out of the list."
+                f"the languages {name!r} include {quoted(lacking)}, which {text} lacks.{did_you_mean(near)} "
+                "Add the text, or remove them from the list."
             )
         if lacking:
             notes.append(f"{listing} is used without {listed(lacking)}, which train or dev lacks")
@@ -245,7 +248,7 @@ def planned(one: Combination, name: str, codes: tuple[str, ...], data: Data) -> 
     draw, pretokenizer, training = settings_of(one, codes)
     if data.counted and not draw.takes_all:
         raise PairityError(
-            "train holds counts, of which no lines can be drawn: leave sample and balance out."
+            "train holds counts, and lines cannot be sampled from counts: leave out sample and balance."
         )
     corpus = Corpus(name, codes, draw, pretokenizer)
     if training is None and one.method != STEERED:
@@ -293,5 +296,5 @@ def check_evaluation(experiment: Experiment, rows: Sequence[Combination]) -> Non
     if baseline is not None and baseline not in families:
         near = nearest(baseline, families)
         experiment.refuse(
-            "[evaluation]", f"the baseline {baseline!r} is no row.{near} Rows are {quoted(families)}."
+            "[evaluation]", f"the baseline {baseline!r} is not a row.{near} Rows: {quoted(families)}."
         )

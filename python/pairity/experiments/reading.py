@@ -21,13 +21,13 @@ TOP = ("title", "train", "dev", "text_column", "seed", "chart", *TABLES, "run")
 
 
 def read(path: str | os.PathLike[str]) -> Experiment:
-    """The experiment that a TOML file describes."""
+    """Read an experiment from a TOML file."""
     file = Path(path)
     contents = read_toml(file)
     for key, value in contents.items():
         if key not in TOP:
             raise PairityError(
-                f"{file}: there is no key {key!r}.{nearest(key, TOP)} Known are {', '.join(TOP)}."
+                f"{file}: there is no key {key!r}.{nearest(key, TOP)} Known keys: {', '.join(TOP)}."
             )
         kind, what = (
             (dict, f"a table, [{key}]")

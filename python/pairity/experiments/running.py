@@ -30,13 +30,13 @@ from pairity.progress import Listener, Progress
 
 @dataclass(frozen=True)
 class Result:
-    """What an experiment gave; all of it is in `folder` too."""
+    """The result of an experiment; everything is also in `folder`."""
 
     folder: Path
     rows: list[Row]
-    """One for each tokenizer and text."""
+    """One per tokenizer and text."""
     given: Mapping[str, Mapping[str, Mapping[str, int]]]
-    """The counts file of each text that was trained on -> what each language gave."""
+    """The counts file of each training text -> how much of each language it has."""
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
 
@@ -53,7 +53,7 @@ def run(
     threads: int | None = None,
     progress: bool | Listener | None = None,
 ) -> Result:
-    """Run an experiment (or the file of one) into the folder `out`; what is finished there is not done again."""
+    """Run an experiment (or its file) and write to the folder `out`; finished parts there are reused."""
     if not isinstance(experiment, Experiment):
         experiment = read(experiment)
     for module in ("jinja2", "markupsafe", "vl_convert"):
@@ -102,7 +102,7 @@ def check_places(planned: Plan) -> None:
 def notes_of(gone: list[str]) -> list[str]:
     if not gone:
         return []
-    return [f"no longer part of this experiment: {listed(gone)}; delete what you have no other use for"]
+    return [f"no longer part of this experiment: {listed(gone)}; delete them if you do not need them"]
 
 
 def write_tables(folder: Folder, text: str, rows: list[Row], counted: list[Counted]) -> None:

@@ -21,7 +21,7 @@ from pairity.training.policy import Classical, Fair, Parity
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A tokenizer on a text. Settings are None where they have no use, scores where they were not evaluated."""
+    """A tokenizer on a text. Settings are None if they do not apply, scores if they were not evaluated."""
 
     name: str
     family: str
@@ -29,11 +29,11 @@ class Row:
     text: str
     method: str
     tokenizer: str | None
-    """Of one that exists: what names it."""
+    """For an existing tokenizer: its path or name."""
     vocab_size: int | None
-    """As it was asked for."""
+    """As requested."""
     tokens: int | None
-    """As it is."""
+    """The actual size."""
     languages: str
     """The set of languages."""
     languages_judged: int
@@ -72,7 +72,7 @@ class Row:
     fertility: float | None
     fertility_paper: float | None
     renyi: float | None
-    """Rényi efficiency of order 2.5, by the vocabulary."""
+    """Rényi efficiency of order 2.5, relative to the vocabulary."""
     renyi_paper: float | None
     type_token_ratio: float | None
     vocabulary_used: float | None
@@ -81,16 +81,16 @@ class Row:
     morph_precision_paper: float | None
     morph_recall_paper: float | None
     leak: bool
-    """Judged on the text that steered it."""
+    """Evaluated on its own dev text."""
     train_bytes: int | None
     seconds: float | None
-    """What this run spent on training, or cutting: less than a whole training where one was resumed or shared."""
+    """Time this run spent on training or truncating: less than a full training if one was resumed or shared."""
     cut_from: str | None
     train_sha256: str | None
     dev_sha256: str | None
     text_sha256: str
     tokenizer_key: str
-    """Of all that it was made from."""
+    """A hash of all its inputs."""
     versions: str
     """JSON: package -> version."""
 

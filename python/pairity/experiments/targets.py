@@ -46,7 +46,7 @@ class Measured:
     def of(cls, scores: Scores, name: str) -> Measured:
         gini, rate = scores.value(name, "gini"), scores.value(name, "compression_rate_line")
         if gini is None or rate is None:
-            raise PairityError(f"the text to judge on gives no Gini coefficient of {name}: is it empty?")
+            raise PairityError(f"the evaluation text gives no Gini coefficient for {name}: is it empty?")
         return cls(scores.costs(name), gini, rate)
 
     @property
@@ -96,7 +96,7 @@ def read_targets(words: Sequence[str]) -> tuple[Target, ...]:
     for number, one in enumerate(found):
         for other in found[:number]:
             if (one.what, one.relative) == (other.what, other.relative):
-                raise PairityError(f"{other.text!r} and {one.text!r} limit the same: leave one of them out.")
+                raise PairityError(f"{other.text!r} and {one.text!r} limit the same thing: leave one out.")
     return tuple(found)
 
 
@@ -115,7 +115,7 @@ def read_target(text: str) -> Target:
     number, relative = float(written["number"]), bool(written["percent"])
     if relative and rest[0] not in "+-":
         raise PairityError(
-            f"the target {text!r} has no sign: a percentage is a change against classical BPE, as in "
+            f"the target {text!r} has no sign: a percentage is a change from classical BPE, as in "
             f"'{what}<=+{rest}' or '{what}<=-{rest}'."
         )
     target = Target(f"{what}<={rest}", what, number / 100 if relative else number, relative)
@@ -132,13 +132,13 @@ def check_number(target: Target) -> None:
             raise PairityError(f"the target {target.text!r} leaves no tokens at all: give more than -100%.")
     elif target.what == "every":
         raise PairityError(
-            f"the target {target.text!r} needs a change against classical BPE, as in 'every<=+10%'; for tokens per "
-            f"line, write 'worst<={target.text.partition('<=')[2]}'."
+            f"the target {target.text!r} needs a change from classical BPE, as in 'every<=+10%'; for "
+            f"tokens per line, write 'worst<={target.text.partition('<=')[2]}'."
         )
     elif target.what == "gini" and not 0 < target.limit < 1:
         raise PairityError(
-            f"the target {target.text!r} is out of reach or limits nothing: a Gini coefficient lies between 0 and 1, "
-            "and 0.01 is a low one."
+            f"the target {target.text!r} cannot be reached or limits nothing: a Gini coefficient is "
+            "between 0 and 1, and 0.01 is low."
         )
     elif target.limit <= 0:
         raise PairityError(f"the target {target.text!r} leaves no tokens at all: give tokens per line.")
@@ -155,7 +155,7 @@ def unknown(code: str, languages: Collection[str], words: Sequence[str] = ()) ->
     hint = did_you_mean(meant(code, languages)) or nearest(code, words)
     known = f"; or write {quoted(words)}" if words else ""
     return (
-        f"names {code!r}, which train, dev and the text to judge on do not all have.{hint} They share "
+        f"names {code!r}, which train, dev and the evaluation text do not all have.{hint} They share "
         f"{listed(languages)}{known}."
     )
 
@@ -168,8 +168,9 @@ def check_floors(targets: Sequence[Target], floors: Mapping[str, float]) -> None
         floor, whose = floor_of(target, floors)
         if target.limit < floor:
             raise PairityError(
-                f"the target {target.text!r} is out of reach for every vocabulary: {whose} {floor:.2f} pre-tokens per "
-                "line, and a token never crosses their borders. Give more, or another pre-tokenizer."
+                f"no vocabulary can meet the target {target.text!r}: {whose} {floor:.2f} pre-tokens per "
+                "line, and a token never crosses their boundaries. Allow more tokens, or use another "
+                "pre-tokenizer."
             )
 
 

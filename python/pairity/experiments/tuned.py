@@ -30,20 +30,20 @@ TOKENIZER = "tokenizer"
 
 @dataclass(frozen=True)
 class Tuned:
-    """What tuning gave; all of it is in `folder` too."""
+    """The result of tuning; everything is also in `folder`."""
 
     folder: Path
     targets: tuple[Target, ...]
     points: list[Point]
-    """The settings that were tried, from classical to equal costs, and the tokenizers to compare with."""
+    """The settings that were tried, from classical to equal costs, and the tokenizers from `compare`."""
     chosen: Point | None
     """The best setting that meets the targets; it is trained in `folder`/tokenizer."""
     closest: Point | None
-    """The setting that comes nearest to the targets, where none meets them."""
+    """The setting closest to the targets, if none meets them."""
     needed: Needed | None
-    """The vocabulary that would meet them, as far as one was looked for."""
+    """The vocabulary that would meet them, if one was searched for."""
     verdict: str
-    """In a sentence or two: what was chosen and why, or what would be needed."""
+    """What was chosen and why, or what would be needed, in a sentence or two."""
     priced: tuple[str, ...]
     """The languages whose prices are shown."""
     notes: tuple[str, ...]

@@ -48,8 +48,8 @@ REFERENCE: Final = "eng_Latn"
 LARGEST: Final = 4
 """How many times the vocabulary size is looked at where the targets are out of reach."""
 HALVES: Final = (
-    "no --judge: the odd lines of dev steered all that was tried, and its even lines judged it; what is chosen is "
-    "trained with all of dev"
+    "no --judge: the odd dev lines steered every setting that was tried, and the even lines evaluated it; the "
+    "tokenizer that is chosen is trained with all dev lines"
 )
 
 
@@ -73,20 +73,20 @@ def tune(
 ) -> Tuned:
     """Try settings from classical BPE to equal costs, and train the best one that meets all targets.
 
-    train, dev    SOURCEs: text or counts to learn from, and the parallel text that steers
-    out           a folder for everything; what is finished there, by this or another tuning, is not done again
-    targets       upper limits such as "eng_Latn<=+5%" (against classical BPE of the same size), "eng_Latn<=45" and
-                  "worst<=45" (tokens per line), "mean<=40", "every<=+10%", "gini<=0.01"
-    judge         parallel text that all numbers are from. Without it, the odd lines of dev steer and the even lines
-                  judge what is tried, and what is chosen is trained once more with all of dev
-    compare       tokenizers that exist, as `evaluate` takes them: shown beside the curve
-    price         a language whose price is shown; those of the targets are in any case
-    steps         how often the gap is halved in which the targets begin to be met
-    largest       if no setting meets the targets, the largest vocabulary that is looked at; 4 times the size if None
+    train, dev    SOURCEs: text or counts to learn from, and the parallel text that steers training
+    out           a folder for all results; finished parts there, from this or another tuning, are reused
+    targets       upper limits such as "eng_Latn<=+5%" (compared with classical BPE of the same size), "eng_Latn<=45"
+                  and "worst<=45" (tokens per line), "mean<=40", "every<=+10%", "gini<=0.01"
+    judge         parallel text to evaluate on. Without it, the odd dev lines steer and the even dev lines evaluate the
+                  settings that are tried, and the chosen one is trained once more with all dev lines
+    compare       existing tokenizers, as for `evaluate`: shown next to the curve
+    price         a language whose price is shown, in addition to those in the targets
+    steps         how many times to halve the gap between a setting that meets the targets and one that does not
+    largest       the largest vocabulary to try if no setting meets the targets; None: 4 times the size
     resamples     bootstrap resamples for the 95% intervals; 0 for none
 
-    Among settings that meet all targets, the best is the one with the most lines per token if a target is about
-    fairness (gini, worst), and the one with the lowest Gini coefficient if not.
+    Among settings that meet all targets, the best is the one with the most lines per token if any target is about
+    fairness (gini, worst), and the one with the lowest Gini coefficient otherwise.
     """
     wanted = read_targets(targets)
     if not is_whole(vocab_size):
@@ -173,10 +173,10 @@ def halves(data: Data) -> Data:
     """The odd lines of dev to steer, and the even ones to judge; it is parallel, as all text to judge on is."""
     dev = data.dev or {}
     odd, even = ({code: texts[first::2] for code, texts in dev.items()} for first in (0, 1))
-    for which, half, what in (("odd", odd, "steer"), ("even", even, "judge")):
+    for which, half, what in (("odd", odd, "steer"), ("even", even, "evaluate")):
         if empty := [code for code, texts in half.items() if not "".join(texts).strip()]:
             raise PairityError(
-                f"tune: the {which} lines of dev, which are to {what}, have no text in {listed(empty)}: give --judge."
+                f"tune: the {which} lines of dev, which are to {what}, have no text in {listed(empty)}: add --judge."
             )
     return replace(data, dev=odd, judged={"dev": even})
 
@@ -186,7 +186,8 @@ def check_prices(bench: Bench, targets: Sequence[Target], price: str | None) -> 
     codes = list(bench.lines)
     if len(codes) < 2:
         raise PairityError(
-            f"tune: train, dev and the text to judge on have one language in common ({codes[0]}): give two or more."
+            f"tune: train, dev and the evaluation text have only one language in common ({codes[0]}): "
+            "give two or more."
         )
     check_languages(targets, codes)
     if price is not None and price not in codes:
@@ -241,6 +242,6 @@ def shipped(bench: Bench, whole: Data, setting: Setting) -> Made:
     (row,) = bench.planned([setting]).rows
     if whole is not bench.data and row.dev is not None and whole.dev is not None:
         dev = {code: whole.dev[code] for code in row.dev}
-        row = replace(row, name=f"{row.name}, all of dev", dev=dev)
+        row = replace(row, name=f"{row.name}, all dev lines", dev=dev)
     (made,) = bench.make([row])
     return made

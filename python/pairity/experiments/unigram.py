@@ -61,7 +61,7 @@ NO_PIECE: Final = "<unk>"
 def train_unigram(counts: Counts, vocab_size: int) -> Any:
     """A `tokenizers.Tokenizer` of exactly `vocab_size` pieces, all 256 bytes among them, learned from `counts`."""
     if vocab_size <= len(BYTE_ORDER):
-        raise PairityError(f"vocab_size is {vocab_size}: the 256 bytes are in it, so give more.")
+        raise PairityError(f"vocab_size is {vocab_size}: it includes the 256 bytes, so give more.")
     return wrapped(with_all_bytes(learn(merged(counts), vocab_size), vocab_size), counts)
 
 

@@ -26,7 +26,7 @@ def verdict_of(
     for point in own:
         if point.chosen:
             meeting = sum(not one.misses for one in own)
-            why = f"of the {meeting} settings that meet" if meeting > 1 else "it alone meets"
+            why = f"of the {meeting} settings that meet" if meeting > 1 else "the only setting that meets"
             best = f", it has {BEST[aim(targets)]}" if meeting > 1 else ""
             return f"{point.name} ({point.options}): {why} {asked}{best}."
     said = [f"No setting meets {asked} at {vocab_size:,} tokens."]
@@ -34,7 +34,7 @@ def verdict_of(
         said += [alone(target, own) for target in targets]
     for point in own:
         if point.closest:
-            said.append(f"Closest is {point.name}, which misses {' and '.join(point.misses)}.")
+            said.append(f"The closest is {point.name}, which misses {' and '.join(point.misses)}.")
     if needed is not None:
         said.append(about_sizes(needed))
     return " ".join(said)
@@ -43,21 +43,21 @@ def verdict_of(
 def alone(target: Target, own: Sequence[Point]) -> str:
     """Who meets one of several targets."""
     meeting = [point.name for point in own if target.text not in point.misses]
-    return f"{target.text} alone is met by {listed(meeting, 4) if meeting else 'none'}."
+    return f"{target.text} on its own is met by {listed(meeting, 4) if meeting else 'none'}."
 
 
 def about_sizes(needed: Needed) -> str:
     if needed.vocab_size is None:
         end = (
-            ", which are all that the text gives"
+            ", the most that this text allows"
             if needed.all_learned
             else "; largest (--largest) looks further"
         )
         return (
-            f"No larger vocabulary that was looked at helps: {needed.setting} misses a target up to "
+            f"No larger vocabulary that was tried helps: {needed.setting} still misses a target at "
             f"{needed.too_small:,} tokens{end}."
         )
     return (
-        f"About {needed.vocab_size:,} tokens would do: {needed.setting} meets all targets there, and not yet at "
-        f"{needed.too_small:,}."
+        f"About {needed.vocab_size:,} tokens would be enough: {needed.setting} meets all targets there, "
+        f"but not at {needed.too_small:,}."
     )

@@ -52,8 +52,8 @@ def read_checked(folder: Path, name: str, contents: Mapping[str, Any]) -> bytes:
         raise PairityError(f"{folder / name} is missing. {AGAIN}") from None
     if digest(data) != contents["files"].get(name):
         raise PairityError(
-            f"{folder / name} is not the file that was saved here: it is damaged, or was changed or replaced since. "
-            f"{AGAIN}"
+            f"{folder / name} is not the file that was saved here: it is damaged, or has been changed or "
+            f"replaced. {AGAIN}"
         )
     return data
 

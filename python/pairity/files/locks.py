@@ -76,7 +76,8 @@ def take(file: Path, path: Path) -> int:
             os.close(handle)
             if (pause := next(pauses, None)) is None:
                 raise PairityError(
-                    f"{path} is being written by {owner}. Wait until it is done, or choose another output."
+                    f"{path} is being written by {owner}. Wait until it is finished, or choose another "
+                    "output."
                 ) from None
             time.sleep(pause)
             continue

@@ -175,9 +175,9 @@ def room_beside(path: Path) -> Iterator[Path]:
 def check_replaceable(place: Path) -> None:
     """Refuse what a file must never take the place of: a folder, or a device such as /dev/null."""
     if place.is_dir():
-        raise PairityError(f"{place} is a folder, but a file is to be written there. Choose another name.")
+        raise PairityError(f"{place} is a folder, so no file can be written there. Choose another name.")
     if place.exists() and not place.is_file():
-        raise PairityError(f"{place} is a device or a pipe, but a file is to be written there.")
+        raise PairityError(f"{place} is a device or a pipe, so no file can be written there.")
 
 
 # Exchanging two folders in one step

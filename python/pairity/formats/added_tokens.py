@@ -58,5 +58,5 @@ def check_flags(token: dict[str, Any], normalize: str | None) -> None:
             raise PairityError(f"the added token {token['content']!r} sets {flag}, which cannot be kept.")
     if token.get("normalized") and normalize:
         raise PairityError(
-            f"the added token {token['content']!r} is looked for in normalised text, which cannot be kept."
+            f"the added token {token['content']!r} is matched in normalised text, which cannot be kept."
         )

@@ -33,7 +33,7 @@ NEEDS = {"bos_token": "add_bos", "eos_token": "add_eos"}
 FILES = {
     "hf": "tokenizer.json",
     "wordpiece": "tokenizer.json",
-    "tiktoken": "a file of ranks",
+    "tiktoken": "a ranks file",
     "merges": "merges.txt",
 }
 
@@ -67,7 +67,8 @@ def export(
     written = write_format(model, to, path, force, allow_different)
     if left_out := unsaid(to, model):
         warnings.warn(
-            f"{FILES[to]} has no place for {listed(left_out)}: left out. Export to transformers to keep that.",
+            f"{FILES[to]} cannot store {listed(left_out)}, so that is left out. Export to transformers to "
+            "keep it.",
             PairityWarning,
             stacklevel=3,
         )
@@ -116,11 +117,11 @@ def check_given(to: str, given: GivenRoles) -> None:
         if to in ONE_JSON and name in NEEDS:
             flag = f"{NEEDS[name]}=True (--{NEEDS[name].replace('_', '-')})"
             raise PairityError(
-                f"tokenizer.json has no place for the {name}, only for what is added to every text. Give {flag} as "
-                f"well, leave {name} ({option}) out, or export to transformers."
+                f"tokenizer.json cannot store the {name}, only what is added to every text. Also give "
+                f"{flag}, leave out {name} ({option}), or export to transformers."
             )
         raise PairityError(
-            f"{FILES[to]} has no place for {name}: leave it ({option}) out, or export to transformers or gguf."
+            f"{FILES[to]} cannot store {name}: leave it out ({option}), or export to transformers or gguf."
         )
 
 
@@ -149,21 +150,23 @@ def unsaid_of_cut(cut: Pretokenization) -> list[str]:
     found = [f"the normalization {cut.normalize}"] if cut.normalize else []
     if cut.pattern not in (PRESETS["gpt2"], TIKTOKEN_GPT2):
         name = replace(cut, normalize=None).name
-        found.append(f"the pre-tokenizer {name!r} (readers cut by GPT-2's, which gives other ids)")
+        found.append(
+            f"the pre-tokenizer {name!r} (programs that read it use GPT-2's, which gives different ids)"
+        )
     return found
 
 
 def check_allowed(to: str, allow_different: bool) -> None:
     if allow_different and to not in DIFFERENT:
         raise PairityError(
-            f"--allow-different (allow_different=True) is for {' and '.join(DIFFERENT)} alone: {to} gives the very ids "
-            "of the tokenizer, or is refused. Leave it out."
+            f"--allow-different (allow_different=True) is only for {' and '.join(DIFFERENT)}: {to} gives "
+            "exactly the tokenizer's ids, or the export fails. Leave it out."
         )
     if to == "wordpiece" and not allow_different:
         raise PairityError(
-            "WordPiece takes the longest token at every place and knows no merges, so it gives other ids than the "
-            "tokenizer: a model that learned from one of them cannot read the other. For a model that will be trained "
-            "on its ids, write it with --allow-different (allow_different=True); otherwise export to hf."
+            "WordPiece takes the longest match and does not merge, so its ids differ from the "
+            "tokenizer's: a model trained with one cannot read the other. For a model that will be "
+            "trained on its ids, use --allow-different (allow_different=True); otherwise export to hf."
         )
 
 

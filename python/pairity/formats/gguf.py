@@ -82,8 +82,8 @@ def warn_of_ends(model: BpeModel, roles: Roles) -> None:
     """Say what llama.cpp will do otherwise: end a text where nobody said so, put less around it."""
     if roles.eos_token is None:
         warnings.warn(
-            f"the tokenizer has no eos_token, and llama.cpp then ends a text at id {DEFAULT_EOS}, which is "
-            f"{model.tokens[DEFAULT_EOS]!r} here. Name one (--eos-token).",
+            f"the tokenizer has no eos_token, so llama.cpp will end a text at id {DEFAULT_EOS}, which is "
+            f"{model.tokens[DEFAULT_EOS]!r} here. Set one (--eos-token).",
             PairityWarning,
             stacklevel=5,
         )
@@ -91,8 +91,9 @@ def warn_of_ends(model: BpeModel, roles: Roles) -> None:
     if lost := [token for token in put if token not in roles.added]:
         kept = [token for token in put if token in roles.added]
         warnings.warn(
-            "llama.cpp puts the BOS token before a text and the EOS token after it, and no other, so what this "
-            f"tokenizer puts there is left out: {listed(lost)}{f' ({listed(kept)} is kept)' if kept else ''}.",
+            "llama.cpp can only add the BOS token before a text and the EOS token after it, so other "
+            "tokens that this tokenizer adds are left out: "
+            f"{listed(lost)}{f' ({listed(kept)} is kept)' if kept else ''}.",
             PairityWarning,
             stacklevel=5,
         )

@@ -125,19 +125,23 @@ def name_of(model: BpeModel) -> str:
     """What the file calls the pre-tokenizer; what no name stands for is refused."""
     if model.cut.normalize:
         raise PairityError(
-            f"llama.cpp cannot normalise text ({model.cut.normalize}) for a BPE: ids would differ. Train without "
-            "--normalize on text that is normalised already."
+            f"llama.cpp cannot normalise text ({model.cut.normalize}) for BPE: ids would differ. Train "
+            "without --normalize, on text that is already normalised."
         )
     if model.cut.words:
-        raise PairityError("llama.cpp cannot cut text into phrases: train without superwords (--superwords).")
+        raise PairityError(
+            "llama.cpp cannot split text into phrases: train without superwords (--superwords)."
+        )
     nearest = NEAREST.get(model.cut.pattern or "")
     if nearest is None:
         raise PairityError(
-            f"llama.cpp knows pre-tokenizers by name only, and has none for {model.cut.name!r}. {INSTEAD}; it has "
-            "names for gpt2, gpt4 and gpt4o as well."
+            f"llama.cpp knows pre-tokenizers only by name, and has no name for {model.cut.name!r}. "
+            f"{INSTEAD}; it also has names for gpt2, gpt4 and gpt4o."
         )
     if not len(model.merges):
-        raise PairityError("llama.cpp loads no vocabulary without merges, and this tokenizer has none.")
+        raise PairityError(
+            "llama.cpp does not load a vocabulary without merges, and this tokenizer has none."
+        )
     reasons = [taken_otherwise(model, name) for name in nearest.names]
     if all(reasons):
         raise PairityError(reasons[0])
@@ -181,13 +185,17 @@ def check(model: BpeModel, *, allow_different: bool) -> None:
     if not found:
         return
     told = (
-        f"llama.cpp cuts text differently from this tokenizer (its nearest pre-tokenizer is {name_of(model)}), so the "
-        f"same text gets other ids there. Of the {len(sample.languages())} languages of pairity's sample, and code:\n\n"
-        f"{table(found)}\n\nAll others get the same ids. "
+        "llama.cpp splits text differently from this tokenizer (its nearest pre-tokenizer is "
+        f"{name_of(model)}), so the same text gets different ids there. In pairity's sample of "
+        f"{len(sample.languages())} languages and code:\n"
+        "\n"
+        f"{table(found)}\n"
+        "\n"
+        "All others get the same ids. "
     )
     if not allow_different:
         raise PairityError(
-            f"{told}{INSTEAD}, or write the file all the same with --allow-different (allow_different=True)."
+            f"{told}{INSTEAD}, or write the file anyway with --allow-different (allow_different=True)."
         )
     warnings.warn(f"{told}A model must be trained on the ids that it will see.", PairityWarning, stacklevel=4)
 
@@ -196,10 +204,10 @@ def promise(pattern: str | None) -> str:
     """What is known of a pattern that passed the check: one sentence."""
     nearest = NEAREST[pattern or ""]
     if not nearest.unlike:
-        return "llama.cpp gives the very ids of this tokenizer (for all characters of Unicode 15.1)."
+        return "llama.cpp gives exactly the ids of this tokenizer (for all characters of Unicode 15.1)."
     return (
-        "llama.cpp gives the ids of this tokenizer on every line of pairity's sample, but not on all text: "
-        f"it cuts {nearest.unlike!r} differently. --pretokenizer qwen35 is exact."
+        "llama.cpp gives the ids of this tokenizer on every line of pairity's sample, but not on all "
+        f"text: it splits {nearest.unlike!r} differently. --pretokenizer qwen35 is exact."
     )
 
 

@@ -27,8 +27,8 @@ def check(model: BpeModel) -> None:
     """Refuse a model that these two files alone cannot express."""
     if model.whole_pretokens:
         raise PairityError(
-            "merges.txt cannot say that pre-tokens which are tokens are taken whole (`ignore_merges`), as "
-            "this tokenizer does. Export to hf."
+            "merges.txt cannot express that pre-tokens which are tokens are taken whole "
+            "(`ignore_merges`), as this tokenizer does. Export to hf."
         )
 
 
@@ -63,7 +63,7 @@ def read_pairs(path: Path) -> list[list[str]]:
     except OSError as error:
         raise unreadable(path, error) from None
     except UnicodeDecodeError:
-        raise PairityError(f"{path} is not UTF-8, so it is not a file of merges.") from None
+        raise PairityError(f"{path} is not UTF-8, so it is not a merges file.") from None
     rows = [line.removesuffix("\r") for line in lines]
     return [line.split(" ") for line in rows[rows[0].startswith("#version") :] if line]
 

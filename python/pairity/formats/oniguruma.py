@@ -63,8 +63,8 @@ def step_from_oniguruma(pattern: str) -> str:
     ours = pattern.replace("(?m:", "(?s:").replace(f"[{WORD}]", r"\w")
     if translate(ours) != pattern:
         raise PairityError(
-            f"the pattern {pattern!r} means something else to our regex engine than to that of Hugging Face "
-            f"(Oniguruma), so it cannot be kept."
+            f"the pattern {pattern!r} means different things in our regex engine and in Hugging Face's "
+            "(Oniguruma), so it cannot be kept."
         )
     compare(ours, pattern)
     return ours
@@ -111,7 +111,7 @@ def translate_piece(piece: str, pattern: str, *, in_class: bool) -> str:
 
 def unlike(pattern: str, piece: str) -> PairityError:
     return PairityError(
-        f"the pattern {pattern!r} cannot be given to Hugging Face: its regex engine (Oniguruma) reads "
+        f"the pattern {pattern!r} cannot be used with Hugging Face: its regex engine (Oniguruma) reads "
         f"{piece!r} differently. Write the pattern without it."
     )
 
@@ -136,6 +136,6 @@ def compare(ours: str, theirs: str) -> None:
                 (pair for pair in zip(expected, found, strict=False) if pair[0] != pair[1]), ("", "")
             )
             raise PairityError(
-                f"the pattern {ours!r} cannot be given to Hugging Face: its regex engine (Oniguruma) cuts "
-                f"{unlike[1]!r} where ours cuts {unlike[0]!r}."
+                f"the pattern {ours!r} cannot be used with Hugging Face: its regex engine (Oniguruma) "
+                f"gives {unlike[1]!r} where ours gives {unlike[0]!r}."
             )

@@ -27,8 +27,8 @@ Kind = Literal[
 by its name, a file of ranks, a tekken.json, a SentencePiece model."""
 
 TOKENIZERS = (
-    "a folder, a tokenizer.json, a tekken.json, a file of tiktoken ranks (FILE@PATTERN if its name does not say which "
-    "pattern cuts the text), tiktoken:NAME, hf:NAME or sentencepiece:FILE"
+    "a folder, a tokenizer.json, a tekken.json, a tiktoken ranks file (FILE@PATTERN if its name does not tell which "
+    "pattern it uses), tiktoken:NAME, hf:NAME or sentencepiece:FILE"
 )
 """What a TOKENIZER may be, in help texts and errors."""
 
@@ -88,8 +88,9 @@ def in_path(text: str, name: str | None) -> Found:
         if "=" in pattern and not (place and Path(place).exists()):
             name, _, rest = text.rpartition("=")
             raise PairityError(
-                f"no tokenizer at {place!r}, in {text!r}. If {name!r} is to be a name: an at sign is for patterns "
-                f"(FILE@PATTERN) and sizes (NAME@SIZE), so choose another, such as {name.replace('@', '-')}={rest}."
+                f"no tokenizer at {place!r}, in {text!r}. If {name!r} is meant as a name: an at sign is "
+                "reserved for patterns (FILE@PATTERN) and sizes (NAME@SIZE), so choose another, such as "
+                f"{name.replace('@', '-')}={rest}."
             )
     path = existing(place)
     found = in_folder(path, name or path.resolve().name) if path.is_dir() else in_file(path, name)
@@ -97,8 +98,8 @@ def in_path(text: str, name: str | None) -> Found:
         return found
     if found.kind != "ranks":
         raise PairityError(
-            f"a pattern after an at sign is for files of tiktoken ranks, which {found.place} is not: it says itself "
-            f"how text is cut. Leave out '@{pattern}'."
+            f"a pattern after an at sign is only for tiktoken ranks files, and {found.place} is not one: "
+            f"it already defines how text is split. Leave out '@{pattern}'."
         )
     return replace(found, pattern=pattern)
 
@@ -146,8 +147,8 @@ def in_folder(path: Path, name: str) -> Found:
 def existing(path: str) -> Path:
     if not Path(path).exists():
         raise PairityError(
-            f"no tokenizer at {path!r}: there is no such file or folder. A tokenizer from elsewhere is named "
-            f"{SPECS}."
+            f"no tokenizer at {path!r}: there is no such file or folder. For a tokenizer from elsewhere, "
+            f"write {SPECS}."
         )
     return Path(path)
 
@@ -197,8 +198,8 @@ def with_holes_noted(model: BpeModel, place: str, listed: Collection[int] = ()) 
     holes = [i for i, token in enumerate(model.tokens[:size]) if not token and i not in known]
     if holes:
         warnings.warn(
-            f"{place}: {len(holes):,} ids below {size:,} name no token, such as {holes[0]}; they stay free. If "
-            "that is not intended, something is missing there.",
+            f"{place}: {len(holes):,} ids below {size:,} have no token, such as {holes[0]}; they stay "
+            "free. If that is not intended, tokens are missing there.",
             PairityWarning,
             stacklevel=3,
         )

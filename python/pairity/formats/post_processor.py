@@ -106,6 +106,6 @@ def check_token(token: Any, token_id: Any, ids: Mapping[str, int]) -> None:
 
 def missing(token: Any) -> PairityError:
     return PairityError(
-        f"the post-processor of tokenizer.json adds {token!r}, which is not an added token of this tokenizer. Add the "
-        "token to added_tokens, or take it out of post_processor."
+        f"the post-processor of tokenizer.json adds {token!r}, which is not an added token of this "
+        "tokenizer. Add the token to added_tokens, or remove it from post_processor."
     )

@@ -43,7 +43,8 @@ def read(pre_tokenizer: dict[str, Any] | None) -> str | None:
     patterns = [pattern_of_step(step) for step in steps[:-1]]
     if steps[-1].get("add_prefix_space", True):
         raise PairityError(
-            "ByteLevel with add_prefix_space puts a space before every text, so text would not come back."
+            "ByteLevel with add_prefix_space puts a space before every text, so decoding would not return "
+            "the original text."
         )
     if steps[-1].get("use_regex", True):
         patterns.append(str(PRESETS["gpt2"]))

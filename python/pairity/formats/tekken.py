@@ -38,7 +38,7 @@ def read_table(path: Path) -> RankTable:
         for entry in vocab[:learned]:
             token = base64.b64decode(entry["token_bytes"], validate=True)
             if token in ranks:
-                raise PairityError(f"{path}: the token {token!r} is there twice.")
+                raise PairityError(f"{path}: the token {token!r} appears twice.")
             ranks[token] = reserved + of_type(int, entry["rank"], f"the rank of {token!r}")
         return RankTable(
             place=str(path),

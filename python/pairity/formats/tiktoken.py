@@ -101,14 +101,15 @@ def read_table(path: Path, pattern: str | None = None) -> RankTable:
     known = PUBLISHED.get(name)
     if pattern is None and known is None:
         raise PairityError(
-            f"{path} holds tiktoken ranks, but not the pattern that cuts the text before them. Add it: "
+            f"{path} holds tiktoken ranks, but not the pattern that splits the text. Add it: "
             f"{path.name}@NAME with NAME one of {', '.join(PUBLISHED)}, or {path.name}@REGEX. In Python, "
             "from_tiktoken takes pattern=..."
         )
     if pattern is None and known is not None and known.ranks != len(ranks):
         warnings.warn(
-            f"{path} is named like {name}, so text is cut by the pattern of that, though it has {len(ranks):,} ranks "
-            f"and not {known.ranks:,}. If that is right, say so: {path.name}@{name}.",
+            f"{path} is named like {name}, so its text is split by that pattern, but it has "
+            f"{len(ranks):,} ranks, not {known.ranks:,}. If the pattern is right, write "
+            f"{path.name}@{name}.",
             PairityWarning,
             stacklevel=2,
         )
@@ -140,8 +141,8 @@ def read_settings(path: Path) -> tuple[str | None, dict[str, int]]:
     settings = read_json(beside)
     if "ranks" in settings and settings["ranks"] != digest(read_file(path)):
         raise PairityError(
-            f"{path} is not the file that {beside.name} was written for: one of them is damaged, or was changed or "
-            "replaced since. Export the tokenizer again."
+            f"{path} is not the file that {beside.name} was written for: one of them is damaged, or has "
+            "been changed or replaced. Export the tokenizer again."
         )
     pattern = settings.get("pat_str")
     specials = of_type(dict, settings.get("special_tokens", {}), f"the special tokens in {beside}")
@@ -174,7 +175,7 @@ def read_ranks(path: Path) -> dict[bytes, int]:
                 f"{path}, line {number}: not a token in base64 and its rank. Is the file complete?"
             ) from None
         if decoded in ranks:
-            raise PairityError(f"{path}, line {number}: the token {decoded!r} is there twice.")
+            raise PairityError(f"{path}, line {number}: the token {decoded!r} appears twice.")
         ranks[decoded] = value
     return ranks
 
@@ -242,7 +243,7 @@ def settings_file(path: Path) -> Path:
     """Where the settings go that belong to the ranks at `path`."""
     if path.suffix == ".json" or not path.name:
         raise PairityError(
-            f"the ranks need another name than {path}: the settings go to a .json beside them."
+            f"the ranks cannot be named {path}: their settings are written to a .json file of that name."
         )
     return path.with_suffix(".json")
 
@@ -259,7 +260,7 @@ def check(model: BpeModel) -> None:
         )
     if THEN in (model.cut.pattern or ""):
         raise PairityError(
-            "tiktoken cuts text with one pattern, and this tokenizer with several. Export to hf."
+            "tiktoken splits text with one pattern, but this tokenizer uses several. Export to hf."
         )
     check_covers(model.cut.pattern, "export to tiktoken: it")
     for name, following in pairwise(sorted(model.special_tokens)):
@@ -273,14 +274,14 @@ def check(model: BpeModel) -> None:
     if len(unlike):
         token_id = int(unlike[0])
         raise PairityError(
-            f"tiktoken would make the token {model.tokens[token_id]!r} (id {token_id}) in another way than "
-            f"the merges do, and {len(unlike) - 1} more: it has no merges, it joins whatever makes "
-            "a token. Export to hf."
+            f"tiktoken would build the token {model.tokens[token_id]!r} (id {token_id}) differently from "
+            f"the merges, and {len(unlike) - 1} more: it has no merges and joins whatever makes a token. "
+            "Export to hf."
         )
     if not model.whole_pretokens and (never := model.unmerged()):
         raise PairityError(
-            f"no text gives the token {model.tokens[never[0]]!r} (id {never[0]}), but tiktoken would use it: "
-            "a pre-token that is a token is taken whole there. Export to hf."
+            f"no text gives the token {model.tokens[never[0]]!r} (id {never[0]}), but tiktoken would use "
+            "it, because it takes a pre-token that is a token whole. Export to hf."
         )
     ranks: dict[tuple[int, int], int] = {}
     for rank, (left, right, _) in enumerate(model.merges.tolist()):
@@ -288,7 +289,8 @@ def check(model: BpeModel) -> None:
     in_order = [ranks[tuple(pair)] for pair in ours.tolist() if pair[0] != NO_ID]
     if any(np.diff(in_order) < 0):
         raise PairityError(
-            "tiktoken merges in the order of the ids, which here is not that of the merges. Export to hf."
+            "tiktoken merges in the order of the ids, which differs from the order of the merges here. "
+            "Export to hf."
         )
 
 

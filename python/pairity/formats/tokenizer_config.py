@@ -49,8 +49,8 @@ def read_tokenizer_config(folder: Path) -> Config:
         config |= read_json(folder / MAP)  # as transformers does for older folders
     if "auto_map" in config:
         raise PairityError(
-            f"{folder / CONFIG} names Python code of its own (auto_map), which cannot be kept. Copy the tokenizer.json "
-            "alone into another folder to go on without it."
+            f"{folder / CONFIG} names its own Python code (auto_map), which cannot be kept. To continue "
+            "without it, copy only the tokenizer.json into another folder."
         )
     templates = read_templates(folder)
     try:

@@ -76,8 +76,8 @@ def write(model: BpeModel) -> dict[str, Any]:
     """The contents of tokenizer.json."""
     if others := [name for names in names_by_id(model.special_tokens).values() for name in names[1:]]:
         warnings.warn(
-            f"in Hugging Face's library an id has one name, so special tokens that share theirs are plain text "
-            f"there: {listed(others)}.",
+            "in Hugging Face's library an id has one name, so special tokens that share an id are plain "
+            f"text there: {listed(others)}.",
             PairityWarning,
             stacklevel=2,
         )
@@ -258,14 +258,15 @@ def check_model(model: dict[str, Any]) -> None:
         )
     if model.get("byte_fallback"):
         raise PairityError(
-            "this tokenizer.json sets byte_fallback, as files of SentencePiece do: its tokens are characters, and "
-            "bytes stand in for what it does not know. Only a byte-level BPE, whose tokens are bytes, can be read."
+            "this tokenizer.json sets byte_fallback, as SentencePiece files do: its tokens are "
+            "characters, and bytes replace unknown ones. Only a byte-level BPE, whose tokens are bytes, "
+            "can be read."
         )
     for option in ("continuing_subword_prefix", "end_of_word_suffix", "dropout"):
         if model.get(option):
             raise PairityError(
-                f"this tokenizer.json sets {option} to {model[option]!r}; a byte-level BPE that gives the "
-                "same ids every time cannot."
+                f"this tokenizer.json sets {option} to {model[option]!r}, which a byte-level BPE with "
+                "reproducible ids cannot have."
             )
 
 

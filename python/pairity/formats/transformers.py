@@ -65,8 +65,8 @@ def check_leftovers(folder: Path) -> None:
     """Refuse a folder whose chat templates would be read in place of ours."""
     if (folder / TEMPLATES).exists():
         raise PairityError(
-            f"{folder / TEMPLATES} holds chat templates, which transformers would use in place of this tokenizer's. "
-            "Remove that folder, or choose another place."
+            f"{folder / TEMPLATES} holds chat templates, which transformers would use instead of this "
+            "tokenizer's. Remove that folder, or choose another place."
         )
 
 

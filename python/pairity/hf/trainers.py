@@ -65,12 +65,12 @@ class Trainer:
     @special_tokens.setter
     def special_tokens(self, tokens: Sequence[str | AddedToken]) -> None:
         if isinstance(tokens, str):
-            raise PairityError(f"special_tokens come as a list: [{tokens!r}].")
+            raise PairityError(f"special_tokens must be a list: [{tokens!r}].")
         self._special_tokens = []
         for token in tokens:
             if not isinstance(token, str | AddedToken):
                 raise PairityError(
-                    f"special_tokens are str or AddedToken; {token!r} is {type(token).__name__}."
+                    f"special_tokens must be str or AddedToken, but {token!r} is {type(token).__name__}."
                 )
             added = AddedToken(token, normalized=False) if isinstance(token, str) else token
             if not added.content:
@@ -88,12 +88,12 @@ class Trainer:
         for name in ("continuing_subword_prefix", "end_of_word_suffix"):
             if getattr(self, name) is not None:
                 raise PairityError(
-                    f"{name} is {getattr(self, name)!r}, which is not supported: in byte-level tokens a space marks "
-                    "where a word begins. Leave it out, or use the trainer of tokenizers."
+                    f"{name} is {getattr(self, name)!r}, which is not supported: in byte-level tokens a "
+                    "space marks the start of a word. Leave it out, or use the trainer from tokenizers."
                 )
         for character in self.initial_alphabet:
             if len(character) != 1:
-                raise PairityError(f"initial_alphabet holds {character!r}: give single characters.")
+                raise PairityError(f"initial_alphabet contains {character!r}: give single characters.")
 
     def _alphabet(self, counter: WordCounter, words: Sequence[Words]) -> Alphabet:
         special = [token.content for token in self._special_tokens]
@@ -243,7 +243,7 @@ class ParityBpeTrainer(Trainer):
         elif learned.exhausted:
             names = listed(f"train_iterators[{language}]" for language, _ in learned.exhausted)
             first = learned.exhausted[0][1]
-            warning = f"{names} ran out of pairs (the first after {first:,} merges): give more train text."
+            warning = f"{names} ran out of pairs (the first after {first:,} merges): give more training text."
             warnings.warn(warning, PairityWarning, stacklevel=2)
         self._install(tokenizer, alphabet.vocabulary, merges)
 

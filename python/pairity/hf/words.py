@@ -97,7 +97,7 @@ def make_alphabet(
     symbols = "".join(sorted(character for character in occurrences if character in vocabulary))
     if len(symbols) > 256:
         raise PairityError(
-            f"the words are made of {len(symbols)} different characters, but the engine can tell only 256 apart. "
+            f"the words contain {len(symbols)} different characters, but the engine supports only 256. "
             "Add ByteLevel, as in pre_tokenizers.Sequence([Whitespace(), ByteLevel(use_regex=False)]), "
             "or set limit_alphabet to 256 or less."
         )

@@ -58,25 +58,26 @@ def evaluate(
     threads: int | None = None,
     progress: StepListener | None = None,
 ) -> Scores:
-    """Scores of `tokenizers` on `data`.
+    """Evaluate `tokenizers` on `data`.
 
     tokenizers  `{name: spec}`, a list of specs, or one (see `pairity.judging.opening.open_tokenizer`); or `Sized`,
-                where several are sizes of one
-    data        a folder with a file per language, `LANG=PATH`, a list of these, or `{language: lines or file}`
+                if several are sizes of one
+    data        a folder with one file per language, `LANG=PATH`, a list of these, or `{language: lines or file}`
     languages   only these, in this order
     metrics     names or families of metrics (`pairity.judging.metrics.METRICS`); all if not given
-    baseline    the tokenizer that `change` is measured against
-    sizes       vocabulary sizes: every tokenizer of pairity is judged cut to each of them, as "NAME@SIZE", and
-                against the baseline at the same size
+    baseline    the tokenizer that `change` is measured from
+    sizes       vocabulary sizes: every pairity tokenizer is evaluated truncated to each of them, as "NAME@SIZE", and
+                compared with the baseline at the same size
     reference   the language that token premiums are measured against
     resamples   bootstrap resamples for the 95% intervals; 0 for none
     seed        of the resamples
-    morph       gold words for MorphScore: a folder, or what `pairity.judging.metrics.gold.read_morph` gives
-    parallel    line i says the same in all languages. False leaves out what compares lines across languages
+    morph       gold words for MorphScore: a folder, or the result of `pairity.judging.metrics.gold.read_morph`
+    parallel    line i says the same in all languages. False leaves out metrics that compare lines across languages
     threads     for tokenizers that take a number of threads
-    progress    called with what is being worked on, steps done and steps in all
+    progress    called with the current work, the steps done and the total number of steps
 
-    A tokenizer that fails on some lines is judged on the others, in all languages alike, and the scores say so.
+    A tokenizer that fails on some lines is evaluated on the others, the same ones in all languages, and the scores say
+    so.
     """
     wanted = chosen_metrics(metrics)
     whole = tokenizers if isinstance(tokenizers, Sized) else Sized(open_all(tokenizers, threads))
@@ -92,8 +93,8 @@ def evaluate(
         check_parallel(
             {code: len(lines) for code, lines in texts.items()},
             what="the data",
-            fix="Align the files, leave those languages out, or pass parallel=False to go on without comparing "
-            "lines across languages.",
+            fix="Align the files, leave out those languages, or pass parallel=False to continue without "
+            "comparing lines across languages.",
         )
     gold = {} if morph is None else gold_words(morph, texts)
     units = {code: count_units(lines, code) for code, lines in texts.items()}
@@ -236,9 +237,11 @@ def collected_warnings(
         said.append(f"no token premium: the data has no {reference}{''.join(hints)}")
     for code in texts:
         twins = [other for other in other_names(code, texts) if other > code]
-        said += [f"{code} and {other} are one language under two names: it counts twice" for other in twins]
+        said += [
+            f"{code} and {other} are the same language under two names, so it counts twice" for other in twins
+        ]
     if len(texts) == 1:
-        said.append(f"one language only ({next(iter(texts))}): no Gini coefficient and no worst/best")
+        said.append(f"only one language ({next(iter(texts))}): no Gini coefficient and no worst/best")
     return said
 
 
@@ -250,8 +253,8 @@ def loss_warnings(judged: Sequence[Judged], sized: Sized) -> list[str]:
             worst = max(one.losses, key=lambda code: one.losses[code] / len(one.encoded[code].lengths))
             there = one.loss(worst).removeprefix("loses text ")
             said[name] = (
-                f"{name} {one.loss()}; in {worst}, {there}. What it drops costs no tokens, so it looks cheaper than it "
-                "is."
+                f"{name} {one.loss()}; in {worst}, {there}. Dropped text costs no tokens, so the "
+                "tokenizer looks cheaper than it is."
             )
     return list(said.values())
 

@@ -30,8 +30,8 @@ class HuggingFaceTokenizer(Adapter):
         super().__init__(name, 1 + max(tokenizer.get_vocab(with_added_tokens=True).values(), default=-1))
         if self.vocab_size > MOST_IDS:
             raise PairityError(
-                f"the tokenizer {name!r} has the id {self.vocab_size - 1:,}: its file is damaged, or no model uses it: "
-                "a model has a row for every id."
+                f"the tokenizer {name!r} has the id {self.vocab_size - 1:,}, and a model needs a row for "
+                "every id: either its file is damaged, or no model uses it."
             )
         # A copy: truncation and padding are settings of the object, and the caller's must stay as they are.
         self._tokenizer = type(tokenizer).from_str(tokenizer.to_str())

@@ -92,7 +92,7 @@ class Profile:
 def inspect_language(
     tokenizer: Tokenizer | str | os.PathLike[str], language: str, data: Any = None
 ) -> Profile:
-    """What there is to know of `language` under a tokenizer (see `Profile`).
+    """How a tokenizer treats `language` in detail (see `Profile`).
 
     data  text of this and other languages, as `pairity.count` reads it, or counts of it. Without any, it is the
           sample that ships with pairity, if that has the language.
@@ -177,12 +177,17 @@ def trained_languages(table: pa.Table | None, run: Run) -> tuple[list[str], Trac
         return (
             told,
             None,
-            [f"the tokenizer has no {missing} of its training: who was served when is not known"],
+            [
+                (
+                    f"the tokenizer has no {missing} of its training, so it is not known which language was "
+                    "served when"
+                )
+            ],
         )
     try:
         trace = Trace.from_table(table)
     except PairityError as error:
-        return told, None, [f"who was served when is not known: {error}"]
+        return told, None, [f"it is not known which language was served when: {error}"]
     return list(dict.fromkeys([*told, *trace.languages])), trace, []
 
 
@@ -267,7 +272,7 @@ def text_rows(text: InText | None) -> list[dict[str, Any]]:
         row("cost", text.cost, "tokens/line", note=about),
         row("floor", text.floor, "pre-tokens/line", note=about),
         row("cost_over_floor", text.cost_over_floor, "ratio", note=about),
-        row("types", text.types, "tokens", note="different tokens in the text"),
+        row("types", text.types, "tokens", note="distinct tokens in the text"),
         row("split_characters", text.cut_share, "share", count=text.characters),
     ]
     for rank, word in enumerate(text.words, 1):

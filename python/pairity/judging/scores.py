@@ -33,7 +33,7 @@ from pairity.formats.json_files import of_type, read_json
 from pairity.judging.arrays import Integers
 from pairity.judging.metrics.fairness import lorenz, worst_language
 
-LEAK = "evaluated on the text that steered it"
+LEAK = "evaluated on its own dev text"
 """What notes and warnings say of a tokenizer that has seen the text."""
 
 FORMAT = 3  # 1 had no digests, and up to 2 no p-values
@@ -97,12 +97,12 @@ class Scores:
 
     @property
     def languages(self) -> list[str]:
-        """The languages that were judged on."""
+        """The languages that were evaluated."""
         return list(next(iter(self.lengths.values()), {}))
 
     @property
     def warnings(self) -> list[str]:
-        """Everything a reader of these scores must know, in sentences."""
+        """Warnings about these scores, as sentences."""
         return list(self.meta.get("warnings", []))
 
     def select(
@@ -121,14 +121,14 @@ class Scores:
         return rows
 
     def interval(self, tokenizer: str, metric: str, language: str | None = None) -> Interval | None:
-        """One value with its interval; None where it is not defined (its row's note says why).
+        """One value with its interval; None if it is not defined (its row's note says why).
 
-        It is an error to ask for what was not evaluated.
+        Asking for something that was not evaluated is an error.
         """
         rows = [row for row in self.select(tokenizer, metric).to_pylist() if row["language"] == language]
         if not rows:
             place = "over all languages" if language is None else f"for {language!r}"
-            raise PairityError(f"these scores have no {metric!r} of {tokenizer!r} {place}.")
+            raise PairityError(f"these scores have no {metric!r} for {tokenizer!r} {place}.")
         row = rows[0]
         return None if row["value"] is None else Interval(row["value"], row["low"], row["high"])
 
@@ -138,12 +138,12 @@ class Scores:
         return None if found is None else found.value
 
     def costs(self, tokenizer: str) -> dict[str, float]:
-        """Tokens per line of every language that has one."""
+        """Tokens per line of every language that has a cost."""
         rows = self.select(tokenizer, "cost", per_language=True).to_pylist()
         return {row["language"]: row["value"] for row in rows if row["value"] is not None}
 
     def overview(self) -> list[Overview]:
-        """The scores in one row per tokenizer: how unequally it treats languages, and at what cost."""
+        """One row per tokenizer: how unequally it treats languages, and at what cost."""
         evaluated = set(self.table["metric"].to_pylist())
         rows = []
         for name in self.tokenizers:
@@ -179,7 +179,7 @@ class Scores:
         return dict(self.meta.get("tokenizers", {}).get(tokenizer, {}))
 
     def at_largest_size(self) -> Scores:
-        """Each tokenizer under its own name, at the largest of its sizes; these scores where there is one size."""
+        """Each tokenizer under its own name, at its largest size; the same scores if there is only one size."""
         shown = {names[-1]: name for name, names in self.curves().items()}
         return self.only(shown) if shown else self
 
@@ -224,7 +224,7 @@ class Scores:
     ) -> float | None:
         """How likely such a difference is by chance, as one of all comparisons in that metric (Holm's correction).
 
-        None where nothing was resampled, and in scores of an older format.
+        None if nothing was resampled, and for scores in an older format.
         """
         p: float | None = self._difference(tokenizer, against, metric, language)["p_holm"]
         return p
@@ -263,7 +263,7 @@ class Scores:
 
     @classmethod
     def load(cls, folder: str | Path) -> Scores:
-        """What `save` wrote."""
+        """Load what `save` wrote."""
         path = Path(folder)
         return settled(lambda: cls.load_once(path), path / "scores.json")
 
@@ -344,12 +344,12 @@ def read_file(folder: Path, manifest: Mapping[str, Any] | None, name: str) -> io
 def read_table(file: io.BytesIO, name: str, schema: pa.Schema) -> pa.Table:
     table = pq.read_table(file)
     if not table.schema.equals(schema):
-        raise ValueError(f"{name}.parquet has other columns than the {name} of an evaluation")
+        raise ValueError(f"{name}.parquet does not have the columns of an evaluation's {name}")
     table.validate(full=True)
     return table
 
 
 def check_lengths(lengths: Any) -> Integers:
     if not isinstance(lengths, np.ndarray) or lengths.ndim != 1 or lengths.dtype.kind not in "iu":
-        raise ValueError("lengths.npz holds something else than lengths of lines")
+        raise ValueError("lengths.npz does not hold line lengths")
     return lengths

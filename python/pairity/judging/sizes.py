@@ -65,15 +65,16 @@ def at_sizes(tokenizers: Mapping[str, TokenizerLike], sizes: Sequence[int] | Non
     for name in tokenizers:
         if name in made.families:
             raise PairityError(
-                f"{name!r} is the name of a tokenizer, and also what {made.families[name]!r} is called when it is cut "
-                f"to {made.sizes[name]} tokens. Choose another name, without an at sign."
+                f"{name!r} is the name of a tokenizer, and also of {made.families[name]!r} truncated to "
+                f"{made.sizes[name]} tokens. Choose another name, without an at sign."
             )
     made.tokenizers.update(by_name(judged))
     missing = [size for size in wanted if size not in made.sizes.values()]
     if missing:
         raise PairityError(
-            f"no tokenizer can be cut to {missing[0]:,} tokens. {' '.join(f'{note}.' for note in made.notes)} "
-            "Choose other sizes, or train a larger tokenizer."
+            f"no tokenizer can be truncated to {missing[0]:,} tokens. "
+            f"{' '.join(f'{note}.' for note in made.notes)} Choose other sizes, or train a larger "
+            "tokenizer."
         )
     return made
 
@@ -84,17 +85,20 @@ def cuts_of(
     """A tokenizer at the sizes that it can be cut to, and what is to be said of the others."""
     as_it_is = f"{name} is evaluated as it is: "
     if not isinstance(tokenizer, PairityTokenizer):
-        return {}, f"{as_it_is}only pairity's own tokenizers can be cut to a size"
+        return {}, f"{as_it_is}only pairity's own tokenizers can be truncated"
     if sizes[0] < tokenizer.smallest_size:
         raise PairityError(
-            f"{name} cannot be cut to {sizes[0]:,} tokens: the bytes and its special tokens are "
-            f"{tokenizer.smallest_size:,}. Leave that size out."
+            f"{name} cannot be truncated to {sizes[0]:,} tokens: the bytes and its special tokens are "
+            f"already {tokenizer.smallest_size:,}. Leave out that size."
         )
     if tokenizer.share_of_global_merges is not None:
         share = f"{tokenizer.share_of_global_merges:.0%}"
         return (
             {},
-            f"{as_it_is}the {share} that it learned as classical BPE is a share of its size. Train it at each size",
+            (
+                f"{as_it_is}the {share} that it learned as classical BPE depends on its size. Train it at "
+                "each size"
+            ),
         )
     larger = [f"{size:,}" for size in sizes if size > tokenizer.vocab_size]
     try:

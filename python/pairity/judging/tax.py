@@ -50,7 +50,7 @@ def tax(
         check_price(price)
     if not isinstance(scores, Scores):
         if data is None:
-            raise PairityError("the tax of a tokenizer needs parallel text to measure it on: give data=...")
+            raise PairityError("the tax of a tokenizer needs parallel text: give data=...")
         scores = evaluate(scores, data, metrics=["cost", "premium"], reference=reference)
     if one is not None:
         prices = dict.fromkeys(scores.tokenizers, one)
@@ -62,8 +62,8 @@ def tax(
         premiums = scores.select(tokenizer, "premium", per_language=True).to_pylist()
         if not premiums:
             raise PairityError(
-                f"no token premium for {tokenizer!r}: the text has no {reference}, or is not parallel. Evaluate with "
-                f"another reference (--reference), of {listed(scores.languages)}."
+                f"no token premium for {tokenizer!r}: the text has no {reference}, or is not parallel. "
+                f"Choose another reference (--reference) among {listed(scores.languages)}."
             )
         for row in premiums:
             if row["value"] is not None:

@@ -66,7 +66,7 @@ def label(
     """Write the text of `sources` (files, folders of files, globs) into a new folder, one file per language.
 
     A text whose language has less than `confidence` goes to `unsure` with its script, as in und_Latn. Returns how much
-    went where, the most first.
+    went where, largest first.
     """
     look = labeller(identifier, confidence, unsure)
     how = TextReading(text_column=text_column, errors=errors)
@@ -78,9 +78,7 @@ def label(
         found: Grouped = {}
         parsed = parse(block, file, "", how, stop)
         if parsed.times is not None:
-            raise PairityError(
-                f"{file.path} is a list of words, and here text is needed: give the text files."
-            )
+            raise PairityError(f"{file.path} is a word list, but text is needed here: give the text files.")
         if parsed.texts is not None and parsed.texts.null_count:
             raise PairityError(f"{file.path}: a text is null. Remove such rows.")
         for text in decode(parsed, how):
@@ -103,7 +101,7 @@ def label(
         found = writer.finish()
         if not found:
             raise PairityError(
-                f"{files[0].path} is empty, and so is all that was given: there is no text to label."
+                f"{files[0].path} is empty, and so is everything else: there is no text to label."
             )
         about = {
             "identifier": identifier,
@@ -119,12 +117,12 @@ def files_of(sources: Any) -> list[TextFile]:
     seen: set[str] = set()
     for file in files:
         if is_counts_file(file):
-            raise PairityError(f"{file.path} holds counts, and here text is needed: give the text files.")
+            raise PairityError(f"{file.path} holds counts, but text is needed here: give the text files.")
         if str(file.path) in seen:
             raise PairityError(f"{file.path} is given twice: name it once.")
         seen.add(str(file.path))
     if not files:
-        raise PairityError("no SOURCE given: name a file, a folder of files or a pattern.")
+        raise PairityError("no SOURCE given: name a file, a folder or a glob.")
     return files
 
 
@@ -135,7 +133,7 @@ def stop(error: PairityError, block: Block, index: int) -> None:
 
 def check_new(path: Path) -> None:
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise PairityError(f"{path} is there already: choose another name, or remove it first.")
+        raise PairityError(f"{path} already exists: choose another name, or remove it first.")
 
 
 def in_order(

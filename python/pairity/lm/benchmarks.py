@@ -133,8 +133,8 @@ def refuse_twice(results: Sequence[Result]) -> None:
         place = (one.benchmark, one.language, one.subject)
         if place in seen:
             raise PairityError(
-                f"{one.where}: {one.benchmark} in {one.language} is in {seen[place]} already. Give the results of one "
-                "way to ask (mcf, cf, hybrid; the number of examples) for each model."
+                f"{one.where}: {one.benchmark} in {one.language} is already in {seen[place]}. Give the "
+                "results of one prompt format (mcf, cf, hybrid; the number of examples) per model."
             )
         seen[place] = one.where
 
@@ -226,7 +226,7 @@ def value_in(metrics: Mapping[str, Any], where: str) -> tuple[float, float]:
         raise PairityError(f"{where}: no accuracy among {', '.join(plain)}.")
     value, error = numbers[name], numbers.get(f"{name}_stderr", 0.0)
     if not (0 <= value <= 1 and 0 <= error <= 1):
-        raise PairityError(f"{where}: {name} or its standard error is not from 0 to 1. Mend it.")
+        raise PairityError(f"{where}: {name} or its standard error is not between 0 and 1. Fix it.")
     return float(value), float(error)
 
 

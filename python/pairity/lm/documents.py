@@ -53,11 +53,11 @@ END_TOKENS = ("<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>")
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """Which documents: drawn as `draw` says, with some held out."""
+    """Which documents to use: sampled by `draw`, with some held out."""
 
     draw: Draw = field(default_factory=Draw)
     held_out: float = 1000
-    """Documents of each language that are not trained on: about so many, or below 1 a share."""
+    """Documents of each language that are not trained on: an approximate number, or a share below 1."""
     seed: int = 0
     """Of holding out and shuffling."""
     text_column: str = "text"
@@ -101,8 +101,8 @@ def pack(
 ) -> dict[str, Pack]:
     """Pack text for tokenizers, given as {name: path, spec or `Tokenizer`}; each becomes a folder in `output`.
 
-    `parallel`: parallel text to measure on. `languages`: one name or several, or "paper-30" and "paper-60". What is
-    there already from the same text and tokenizer is kept, and an interrupted run goes on.
+    `parallel`: parallel text to measure on. `languages`: one name or several, or "paper-30" and "paper-60".
+    Existing packs from the same text and tokenizer are kept, and an interrupted run resumes.
     """
     folder = Path(output)
     check_folder(folder, (), what="a pack", force=False)
@@ -183,7 +183,8 @@ def write_documents(
     if (folder / DOCUMENTS).exists():
         if read_documents(folder)["settings"] != settings:
             raise PairityError(
-                f"{folder} holds documents of other text or settings: choose another output folder, or remove this."
+                f"{folder} holds documents from other text or settings: choose another output folder, or "
+                "remove this one."
             )
         return folder
     drawn = draw(found, choice.draw, how=choice.how, threads=threads, progress=listen)

@@ -221,7 +221,7 @@ def estimate(samples: Mapping[int, Floats]) -> Estimate:
 
 def check_ending(path: Path) -> None:
     if path.suffix.lower() not in (".parquet", ".csv"):
-        raise PairityError(f"{path}: a table is written as .parquet or .csv: choose one of these endings.")
+        raise PairityError(f"{path}: a table is written as .parquet or .csv: choose one of these extensions.")
 
 
 def write_table(table: pa.Table, path: Path) -> None:

@@ -70,13 +70,13 @@ def read_model_scores(path: str | Path) -> list[ModelScore]:
         if row.seed in seeds:
             which = f"{one.measure} of {one.tokenizer!r} in {one.language or 'all languages'}"
             raise PairityError(
-                f"{where}: {which} is in {seeds[row.seed].where} already. Keep one of them, or give models of several "
-                "seeds a column 'seed'."
+                f"{where}: {which} is already in {seeds[row.seed].where}. Keep one of them, or add a "
+                "column 'seed' for models with several seeds."
             )
         seeds[row.seed] = row
         compared.setdefault((one.language, one.measure, one.text), []).append(row)
     if not found:
-        raise PairityError(f"{path} has no rows: give a row per tokenizer, language and measure.")
+        raise PairityError(f"{path} has no rows: give one row per tokenizer, language and measure.")
     for rows in compared.values():
         refuse_different(rows)
     return [averaged([row.score for row in seeds.values()]) for seeds in found.values()]
@@ -125,7 +125,7 @@ def rows_of(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """("scores.csv, row 2", {"tokenizer": "parity", ...}) of every row; the first line of a .csv is row 1."""
     if path.suffix.lower() not in KINDS:
         raise PairityError(
-            f"{path}: model scores are a table in {listed(KINDS)}: choose one of these endings."
+            f"{path}: model scores are a table in {listed(KINDS)}: choose one of these extensions."
         )
     try:
         data = path.read_bytes()
@@ -165,7 +165,7 @@ def rows_of_text(path: Path, data: bytes) -> Iterator[tuple[str, Mapping[str, An
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            raise PairityError(f"{where} cannot be read: {error}. Mend it.") from None
+            raise PairityError(f"{where} cannot be read: {error}. Fix it.") from None
         if cells is None:
             break
         if number == 1:
@@ -174,7 +174,8 @@ def rows_of_text(path: Path, data: bytes) -> Iterator[tuple[str, Mapping[str, An
         elif cells:
             if len(cells) != len(columns):
                 raise PairityError(
-                    f"{where} has {len(cells)} cells and the first row {len(columns)}: give each column one."
+                    f"{where} has {len(cells)} cells, but the first row has {len(columns)}: give one per "
+                    "column."
                 )
             yield where, dict(zip(columns, cells, strict=True))
     if not columns:
@@ -195,7 +196,7 @@ def check_columns(path: Path, columns: Sequence[str]) -> None:
                 f"{', '.join(TABLE.names)}, or leave it out."
             )
         if columns.count(name) > 1:
-            raise PairityError(f"{path} has {columns.count(name)} columns {name!r}: leave one.")
+            raise PairityError(f"{path} has {columns.count(name)} columns {name!r}: keep one.")
 
 
 def checked(where: str, cells: Mapping[str, Any]) -> Row:
@@ -214,16 +215,18 @@ def checked(where: str, cells: Mapping[str, Any]) -> Row:
         raise PairityError(f"{where}, column {missing!r} is empty: an interval has two ends, or none.")
     if low is not None and high is not None:
         if low > high:
-            raise PairityError(f"{where}: 'low' is {low:g}, above 'high', which is {high:g}. Exchange them.")
+            raise PairityError(f"{where}: 'low' is {low:g}, above 'high', which is {high:g}. Swap them.")
         if not low <= value <= high:
             raise PairityError(
-                f"{where}: 'value' is {value:g}, outside its interval from {low:g} to {high:g}. Mend one of them."
+                f"{where}: 'value' is {value:g}, outside its interval from {low:g} to {high:g}. Fix one "
+                "of them."
             )
     if measure == "accuracy":
         for name, number in (("value", value), ("random", random)):
             if number is not None and not 0 <= number <= 1:
                 raise PairityError(
-                    f"{where}, column {name!r} is {number:g}: an accuracy is from 0 to 1, and 55 % are 0.55."
+                    f"{where}, column {name!r} is {number:g}: an accuracy is between 0 and 1, so write "
+                    "55% as 0.55."
                 )
     seed = number_in(where, cells, "seed")
     if seed is not None and seed != int(seed):

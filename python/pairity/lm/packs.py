@@ -88,8 +88,8 @@ class Pack:
         for shard, ids in zip(self.manifest["shards"], found, strict=True):
             if len(ids) != shard["tokens"]:
                 raise PairityError(
-                    f"{self.folder / shard['file']} has {len(ids):,} tokens and not {shard['tokens']:,}: damaged. "
-                    "Pack the text again."
+                    f"{self.folder / shard['file']} has {len(ids):,} tokens instead of "
+                    f"{shard['tokens']:,}: it is damaged. Pack the text again."
                 )
         return found
 

@@ -1,8 +1,8 @@
 """The recipe: how large a model is and how it is trained, as one frozen value; sizes by name are in `sizes.csv`.
 
-The paper's recipe: AdamW (0.9, 0.95), weight decay 0.1, linear warm-up over 4 %, a constant learning rate, and a decay
-by 1 - sqrt over the last 20 %. Small models with few steps need a longer warm-up and a lower rate: each size has its
-own defaults (for 55M, 6e-4 with 10 % was stable and 1.5e-3 was not).
+The paper's recipe: AdamW (0.9, 0.95), weight decay 0.1, linear warm-up over 4%, a constant learning rate, and a decay
+by 1 - sqrt over the last 20%. Small models with few steps need a longer warm-up and a lower rate: each size has its
+own defaults (for 55M, 6e-4 with 10% was stable and 1.5e-3 was not).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Shape:
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """All that a run depends on, beside the pack."""
+    """Everything that a run depends on, apart from the pack."""
 
     size: str = "55M"
     """Of the model: "5M" to "3B", the names of `sizes()`."""
@@ -106,7 +106,7 @@ class Recipe:
             raise PairityError(f"precision is {self.precision!r}: choose bf16 or float32.")
         if self.batch % (self.micro_batch or 1):
             raise PairityError(
-                f"micro_batch is {self.micro_batch}: it has to divide the batch of {self.batch}."
+                f"micro_batch is {self.micro_batch}: it must divide the batch of {self.batch}."
             )
 
     @property

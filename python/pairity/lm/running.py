@@ -43,10 +43,10 @@ def train(
     checkpoint_seconds: float = 600.0,
     listen: training.Listener | None = None,
 ) -> dict[str, Any]:
-    """Train a model on a pack and write its folder; what lm.json says of it.
+    """Train a model on a pack and write its folder; returns the contents of lm.json.
 
-    A run that was stopped leaves checkpoint.safetensors in the folder, and `resume` goes on from there, bit for bit
-    (on a GPU as far as its kernels always give the same).
+    A stopped run leaves checkpoint.safetensors in the folder, and `resume` continues from there, bit for bit (on a GPU
+    only as far as its kernels are deterministic).
     """
     recipe, folder, packed = recipe or Recipe(), Path(output), Pack(Path(pack))
     first = int(os.environ.get("RANK", "0")) == 0
@@ -56,7 +56,7 @@ def train(
         if checkpoint.exists() and not resume:
             if not force:
                 raise PairityError(
-                    f"{folder} holds a run that was stopped: go on with --resume, or begin anew with --force."
+                    f"{folder} holds a stopped run: continue it with --resume, or start again with --force."
                 )
             checkpoint.unlink()
         engine, run = training.train(
@@ -148,13 +148,13 @@ def opened(
         packed = Pack(Path(pack or about["pack"]["path"]))
         if packed.tokenizer["digest"] != about["tokenizer"]["digest"]:
             raise PairityError(
-                f"{folder} was trained with another tokenizer than {packed.folder} is packed for."
+                f"{folder} was not trained with the tokenizer that {packed.folder} is packed for."
             )
         found.append((folder, about, packed))
         if packed.manifest["documents"] != found[0][2].manifest["documents"]:
             raise PairityError(
-                f"{folder} and {found[0][0]} were measured on other documents: pack the text for all tokenizers in "
-                "one command."
+                f"{folder} and {found[0][0]} were measured on different documents: pack the text for all "
+                "tokenizers in one command."
             )
     names = list(dict.fromkeys(packed.tokenizer["name"] for _, _, packed in found))
     if baseline is not None and baseline not in names:

@@ -116,10 +116,10 @@ def train(
     run = Run(recipe.steps(pack.tokens))
     engine = engine or Engine.start(shape, recipe)
     if engine.model.shape != shape:
-        raise PairityError(f"the engine has the shape {engine.model.shape}, and the recipe asks for {shape}.")
+        raise PairityError(f"the engine has the shape {engine.model.shape}, but the recipe asks for {shape}.")
     if recipe.batch % (engine.world * (recipe.micro_batch or 1)):
         raise PairityError(
-            f"batch is {recipe.batch}: it has to be a multiple of {engine.world} GPUs x micro_batch."
+            f"batch is {recipe.batch}: it must be a multiple of {engine.world} GPUs x micro_batch."
         )
     model = engine.model
     model.begin(recipe.seed)
@@ -248,7 +248,9 @@ def state_of(
 def restore(path: Path, made_from: str, model: Llama, optimizer: torch.optim.AdamW) -> Run:
     tensors, metadata = weights.read(path)
     if metadata.get("made_from") != made_from:
-        raise PairityError(f"{path} is of another recipe or another pack: give the same again, or remove it.")
+        raise PairityError(
+            f"{path} belongs to another recipe or another pack: use the same ones, or remove it."
+        )
     torch.set_rng_state(tensors.pop("rng"))
     states: dict[int, dict[str, Tensor]] = {}
     for name in [name for name in tensors if name.startswith("optimizer.")]:

@@ -65,7 +65,7 @@ def read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     except FileNotFoundError:
         raise PairityError(f"there is no {path}.") from None
     except (OSError, ValueError, KeyError, RuntimeError, struct.error, MemoryError, OverflowError) as error:
-        raise PairityError(f"{path} is damaged, it is no safetensors file: {error}.") from None
+        raise PairityError(f"{path} is damaged, it is not a safetensors file: {error}.") from None
 
 
 def config(shape: Shape, end_id: int) -> dict[str, Any]:
@@ -113,4 +113,4 @@ def shape_of(folder: Path) -> Shape:
     except FileNotFoundError:
         raise PairityError(f"{folder} is not a model: it has no config.json.") from None
     except (ValueError, KeyError, TypeError) as error:
-        raise PairityError(f"{path} is not one that pairity lm train wrote: {error}.") from None
+        raise PairityError(f"{path} was not written by pairity lm train: {error}.") from None

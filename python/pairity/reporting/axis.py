@@ -60,8 +60,8 @@ def axis_figure(setting: str, found: Sequence[Point], text: str) -> Figure:
     figure = Figure(
         "axis",
         f"Fairness and compression against {setting}",
-        f"Each point is a tokenizer judged on {text}, with its 95% intervals"
-        + (f"; a line without points is one that has no {setting}." if without else "."),
+        f"Each point is a tokenizer evaluated on {text}, with its 95% intervals"
+        + (f"; a line without points is a tokenizer that has no {setting}." if without else "."),
         order=list(dict.fromkeys(point.series for point in found)),
     )
     rows, labels = [], []

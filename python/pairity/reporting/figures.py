@@ -113,12 +113,12 @@ def change(cells: Cells) -> Figure:
     if missing and not cells.scores.meta.get("baseline"):
         missing = "no baseline was named in the evaluation; name one with `pairity eval --baseline NAME`"
     elif len(cells.tokenizers) < 2:
-        missing = "there is only one tokenizer, and nothing to compare it with"
+        missing = "there is only one tokenizer, so there is nothing to compare it with"
     others = [name for name in cells.tokenizers if name != cells.baseline]
     figure = Figure(
         "change",
         f"Change in cost against {cells.baseline}",
-        "Left of the line, a language needs fewer tokens than under the baseline; right of it, more.",
+        "Left of the line, a language needs fewer tokens than with the baseline; right of it, more.",
         missing=missing,
         order=ordered(cells, "change", reverse=False, of=others[:1]),
     )
@@ -143,8 +143,8 @@ def curve(cells: Cells) -> Figure:
     figure = Figure(
         "lorenz",
         "Lorenz curve",
-        "Languages from the cheapest to the most expensive, and the share of all tokens that they account for. "
-        "On the straight line, every language costs the same.",
+        "Languages from cheapest to most expensive, and the share of all tokens that they account for. On "
+        "the straight line, every language costs the same.",
         missing="; ".join(cells.missing(["gini"])),
     )
     rows, labels = [], []
@@ -167,7 +167,7 @@ def race_figures(name: str, race: Race) -> list[Figure]:
         "Cost of every language",
         "Tokens per line of the dev text as the vocabulary grew." + own_unit(race),
         of=name,
-        missing="" if race.sizes else "the trace holds no costs",
+        missing="" if race.sizes else "the trace contains no costs",
         label="{language}\n{cost} tokens per line at {vocab_size} tokens",
         order=list(race.languages),
     )
@@ -182,7 +182,7 @@ def race_figures(name: str, race: Race) -> list[Figure]:
         "Gini, and the most expensive language",
         "From the same costs"
         + (", of the languages with dev text" if race.set_apart else "")
-        + ": a vocabulary cut at any of these sizes would be as fair as shown.",
+        + ": a vocabulary truncated to any of these sizes would be as fair as shown.",
         of=name,
         missing="" if any(gini is not None for gini in race.gini) else "fewer than 2 languages were measured",
     )
@@ -197,9 +197,9 @@ def race_figures(name: str, race: Race) -> list[Figure]:
     ]
     served = Figure(
         "race_served",
-        "Who was served when",
-        "Each column is a stretch of merges; the stronger the colour, the larger a language's share of its merges; "
-        "the key above the rows has the shares.",
+        "Which language was served when",
+        "Each column is a range of merges. A stronger colour means that the language got a larger share "
+        "of them; the key above the rows shows the shares.",
         label="{language}\n{merges} of the {of} merges {first_merge} to {last_merge}",
         of=name,
         missing="" if any(code for _, _, code, _, _ in race.served) else race.nobody_served,
@@ -219,7 +219,8 @@ def own_unit(race: Race) -> str:
     if not race.set_apart:
         return ""
     return (
-        f" {listed(race.set_apart)}: tokens per line-equivalent of the training text, for want of dev text."
+        f" {listed(race.set_apart)}: tokens per line-equivalent of the training text, because there is no "
+        "dev text."
     )
 
 
@@ -246,7 +247,7 @@ def per_language(
             rows.append(
                 (name, code, about.name, about.script, about.resource_level, cell.value, cell.low, cell.high)
             )
-            leak = "\nevaluated on the text that steered it" if cell.leak else ""
+            leak = "\nevaluated on its own dev text" if cell.leak else ""
             labels.append(f"{about.name}, {printable(name, 300)}\n{cell.shown}{leak}")
     columns = ("tokenizer", "language", "name", "script", "resource_level", metric, "low", "high")
     return filled(figure, columns, rows, labels)
@@ -258,5 +259,5 @@ def filled(
     if figure.missing:
         return figure
     columns = {name: [row[index] for row in rows] for index, name in enumerate(names)}
-    missing = "" if rows else "the scores hold no value for it"
+    missing = "" if rows else "the scores have no value for it"
     return replace(figure, columns=columns, labels=list(labels), missing=missing)

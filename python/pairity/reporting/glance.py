@@ -40,14 +40,14 @@ def glance(scores: Scores) -> Figure:
     pair = rivals(scoreboard(scores), largest.baseline)
     base, best = pair[0], pair[-1]
     if len(pair) == 1:
-        title, caption = f"What each language costs under {base.tokenizer}", "Tokens per line."
+        title, caption = f"What each language costs with {base.tokenizer}", "Tokens per line."
     else:
         title = f"What each language costs: {base.tokenizer} and {best.tokenizer}"
         caption = f"{best.tokenizer} is the most equal of those compared with {base.tokenizer}. "
         if base.size and best.size and alike([base.size, best.size]):
             caption += f"Both have {'about ' if base.size != best.size else ''}{base.size:,} tokens."
         elif base.size and best.size:
-            caption += f"Mind the sizes: {best.size:,} tokens against {base.size:,}."
+            caption += f"Note the sizes: {best.size:,} tokens and {base.size:,}."
     ranked = sorted(cells.languages, key=lambda code: -(cells.value(base.member, "cost", code) or 0.0))
     figure = Figure(
         "glance",
@@ -65,7 +65,7 @@ def glance(scores: Scores) -> Figure:
                 continue
             about = cells.facts[code]
             rows.append((row.tokenizer, row.size, code, about.name, cell.value, cell.low, cell.high))
-            leak = "\nevaluated on the text that steered it" if cell.leak else ""
+            leak = "\nevaluated on its own dev text" if cell.leak else ""
             labels.append(
                 f"{about.name}, {printable(row.tokenizer, 300)}\n{cell.shown} tokens per line{leak}"
             )

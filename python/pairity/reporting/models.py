@@ -95,7 +95,7 @@ def models_section(cells: Cells, path: str | Path) -> Section:
             )
         if one.tokenizer not in cells.tokenizers:
             raise PairityError(
-                f"{path} has the tokenizer {one.tokenizer!r}, and these scores do not: they have "
+                f"{path} has the tokenizer {one.tokenizer!r}, but these scores do not: they have "
                 f"{', '.join(cells.tokenizers)}. Use the same names."
             )
     codes = {one.language for one in found if one.language}
@@ -166,7 +166,7 @@ def models_figure(
     figure = Figure(
         "models",
         "What a language costs, and how well models know it",
-        "The languages that are most expensive under the baseline come first. Bars are 95% intervals.",
+        "The languages that are most expensive with the baseline come first. Bars are 95% intervals.",
         order=list(order),
     )
     rows, labels = [], []

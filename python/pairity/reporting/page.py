@@ -53,14 +53,14 @@ def report(
 ) -> Path:
     """Write the report of `scores` (or of the folder they were saved in) as one HTML page; returns its path.
 
-    tokenizers    {name: Tokenizer, folder or any spec}, names as in the scores: adds their training runs where
-                  they carry a trace, and cuts the sentences
-    sentences     {language: sentence or sentences}, or text as `evaluate` reads it: shown cut into tokens
-    model_scores  a table of how well language models know each language (.csv, .tsv or .parquet), as `pairity lm
-                  measure` writes it or anyone fills it: shown beside the costs
-    figures_dir   also writes every figure as SVG, PNG, PDF and CSV, and the tables as Markdown and LaTeX, into it
-    date          shown as given; a page has no clock of its own, so the same scores give the same page
-    sections      further parts of the page, as `pairity.experiments` has them
+    tokenizers    {name: Tokenizer, folder or any spec}, names as in the scores: adds their training runs, if
+                  they have a trace, and splits the sentences
+    sentences     {language: sentence or sentences}, or text as `evaluate` reads it: shown split into tokens
+    model_scores  a table of how well language models know each language (.csv, .tsv or .parquet), from `pairity lm
+                  measure` or elsewhere: shown next to the costs
+    figures_dir   also writes every figure as SVG, PNG, PDF and CSV, and the tables as Markdown and LaTeX, to it
+    date          shown as given; the page does not read the clock, so the same scores give the same page
+    sections      more parts of the page, as `pairity.experiments` has them
     """
     if not isinstance(scores, Scores):
         scores = Scores.load(scores)
@@ -74,7 +74,7 @@ def report(
         )
     if sentences is not None and not tokenizers:
         raise PairityError(
-            "sentences need tokenizers to cut them: give tokenizers={name: Tokenizer or folder}."
+            "sentences need tokenizers to split them: give tokenizers={name: Tokenizer or folder}."
         )
     own = []
     if model_scores is not None:

@@ -39,13 +39,13 @@ OTHER = "other"
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """A setting (or a tokenizer to compare with) and what it gave on the text to judge on."""
+    """A setting (or a tokenizer from `compare`) and its results on the evaluation text."""
 
     name: str
     kind: str
-    """classical, hybrid, fair, parity, or other: a tokenizer to compare with."""
+    """classical, hybrid, fair, parity, or other: a tokenizer from `compare`."""
     options: str
-    """Of `pairity train`; empty for a tokenizer to compare with."""
+    """Options for `pairity train`; empty for a tokenizer from `compare`."""
     tokens: int | None
     gini: float | None
     gini_low: float | None
@@ -55,21 +55,21 @@ class Point:
     rate_low: float | None
     rate_high: float | None
     tokens_per_line: float | None
-    """The mean of the languages."""
+    """The mean over languages."""
     worst_language: str | None
     worst_cost: float | None
     costs: Mapping[str, float]
     """Language -> tokens per line."""
     changes: Mapping[str, float]
-    """Language -> its tokens per line against classical BPE: 0.05 is 5% more."""
+    """Language -> change in its tokens per line from classical BPE: 0.05 is 5% more."""
     on_curve: bool = False
-    """No other setting is more equal and compresses as well, or the other way round."""
+    """No other setting is more equal and compresses as well, or compresses better and is as equal."""
     misses: tuple[str, ...] = ()
     """The targets that it misses."""
     chosen: bool = False
-    """The best of those that meet all targets."""
+    """The best setting that meets all targets."""
     closest: bool = False
-    """What comes nearest to them, where none meets all."""
+    """The setting closest to the targets, if none meets all of them."""
 
 
 def on_front(places: Mapping[str, tuple[float, float]]) -> set[str]:
@@ -105,7 +105,7 @@ def pareto_section(
     above_it = rendered("pareto.html.j2", part="above", legend=legend, verdict=verdict, notes=notes)
     return Section(
         "pareto",
-        "Where you stand",
+        "The trade-off curve",
         above_it,
         (figure,),
         rendered("pareto.html.j2", part="below", **shown),
@@ -118,14 +118,10 @@ def pareto_figure(found: Sequence[Point], priced: Sequence[str], limits: Mapping
     figure = Figure(
         "pareto",
         "Gini against compression" + (" and price" if priced else ""),
-        "Each point is a tokenizer. The line joins the settings that no other beats in both"
-        + (f"; the ring is what {ring_of(found)}" if ring_of(found) else "")
+        "Each point is a tokenizer. The line joins the settings that no other setting beats in both"
+        + (f"; the ring marks the setting that {ring_of(found)}" if ring_of(found) else "")
         + ("; dashed lines are targets" if limits else "")
-        + (
-            "; below, the same beside tokenizers that exist"
-            if any(one.kind == OTHER for one in found)
-            else ""
-        )
+        + ("; below, the same next to existing tokenizers" if any(one.kind == OTHER for one in found) else "")
         + ".",
         order=[kind for kind in KINDS if any(point.kind == kind for point in found)],
     )
@@ -174,7 +170,7 @@ def ring_of(found: Sequence[Point]) -> str:
     return (
         "was chosen"
         if any(point.chosen for point in found)
-        else "comes closest to the targets"
+        else "is closest to the targets"
         if any(point.closest for point in found)
         else ""
     )

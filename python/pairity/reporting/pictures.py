@@ -77,7 +77,7 @@ def export_figures(
             continue
         written += write_figure(figure, look, folder / file_name(figure, list(races)))
     if not written:
-        raise PairityError("these scores hold nothing to draw: evaluate at least the metric 'cost'.")
+        raise PairityError("these scores have nothing to plot: evaluate at least the metric 'cost'.")
     return written
 
 

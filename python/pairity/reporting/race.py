@@ -42,7 +42,7 @@ class Race:
 
     @property
     def nobody_served(self) -> str:
-        return "nobody was served: every merge was the pair most frequent over all languages together"
+        return "no language was served: every merge was the most frequent pair over all languages together"
 
 
 def races_of(tokenizers: Mapping[str, Any]) -> dict[str, Race]:

@@ -153,10 +153,11 @@ def about_sizes(groups: Sequence[Group]) -> str:
     if not rows or alike([row.size or 0 for row in rows]):
         return ""
     small, large = (choose(rows, key=lambda row: row.size or 0) for choose in (min, max))
-    together = ", which stand together." if any(len(group.tokenizers) > 1 for group in groups) else "."
+    together = ", which are grouped." if any(len(group.tokenizers) > 1 for group in groups) else "."
     return (
-        f"Vocabularies differ in size: {small.tokenizer} has {small.size:,} tokens, {large.tokenizer} {large.size:,}. "
-        f"A larger one needs fewer tokens whatever else it does, so compare tokenizers of like size{together}"
+        f"Vocabularies differ in size: {small.tokenizer} has {small.size:,} tokens, {large.tokenizer} "
+        f"{large.size:,}. A larger one needs fewer tokens in any case, so compare tokenizers of similar "
+        f"size{together}"
     )
 
 

@@ -46,8 +46,8 @@ def size_figures(scores: Scores) -> list[Figure]:
     figure = Figure(
         "sizes",
         "Fairness and compression against vocabulary size",
-        "Each line is a tokenizer cut to smaller vocabularies, with 95% intervals. "
-        "A point alone is a tokenizer that has one size only.",
+        "Each line is a tokenizer truncated to smaller vocabularies, with 95% intervals. A single point "
+        "is a tokenizer with only one size.",
         order=list(cells.languages),
         sizes={},
     )

@@ -70,7 +70,7 @@ def inequality(cells: Cells, name: str) -> tuple[str, list[str]]:
     if old.value == 0:
         return f"is less equal than {base}", [numbers + "."]
     verb = "cuts" if new.value < old.value else "raises"
-    return f"{verb} inequality by {percent(new.value / old.value - 1)} against {base}", [numbers + "."]
+    return f"{verb} inequality by {percent(new.value / old.value - 1)} compared with {base}", [numbers + "."]
 
 
 def sizes_of(cells: Cells, name: str) -> str:
@@ -78,7 +78,7 @@ def sizes_of(cells: Cells, name: str) -> str:
     new, old = cells.sizes.get(name), cells.sizes.get(cells.baseline)
     if not new or not old or alike([new, old]):
         return ""
-    return f"Mind the sizes: {new:,} tokens against {old:,}."
+    return f"Note the sizes: {new:,} tokens and {old:,}."
 
 
 def effect(new: float, old: float, low: float, high: float) -> str:
@@ -150,8 +150,8 @@ def worst_of(cells: Cells, name: str) -> list[str]:
         return []
     now = f"The most expensive language is {name_of(cells, new.language)}, at {new.text} tokens per line"
     if new.language == old.language:
-        return [f"{now}; under {cells.baseline} it cost {old.text}."]
-    return [f"{now}; under {cells.baseline} it was {name_of(cells, old.language)}, at {old.text}."]
+        return [f"{now}; with {cells.baseline} it cost {old.text}."]
+    return [f"{now}; with {cells.baseline} it was {name_of(cells, old.language)}, at {old.text}."]
 
 
 def state_of(cells: Cells, name: str) -> str:
@@ -180,8 +180,8 @@ def leak_of(cells: Cells, name: str) -> str:
     if not leaked:
         return ""
     return (
-        f"Evaluated on the text that steered it, in {len(leaked)} of {len(cells.languages)} languages: "
-        "its numbers there say nothing about new text."
+        f"Evaluated on its own dev text, in {len(leaked)} of {len(cells.languages)} languages: its "
+        "numbers there say nothing about new text."
     )
 
 

@@ -49,4 +49,4 @@ def home_and_away(rows: Sequence[OnText]) -> Section:
             ginis.setdefault((row.group, row.text), []).append(row.gini)
     best = {place: min(found) for place, found in ginis.items()}
     html = rendered("texts.html.j2", texts=texts, groups=groups, best=best)
-    return Section("texts", "Fairness at home and away", html)
+    return Section("texts", "Fairness on every text", html)

@@ -89,7 +89,7 @@ class Address:
         try:
             return question(*fsspec.core.url_to_fs(self.url))
         except ImportError as error:
-            raise PairityError(f"cannot reach {self.url}, since a package is missing: {error}.") from error
+            raise PairityError(f"cannot reach {self.url}, because a package is missing: {error}.") from error
         except Exception as error:  # each protocol has exceptions of its own
             raise PairityError(f"cannot reach {self.url}: {error or type(error).__name__}.") from error
 

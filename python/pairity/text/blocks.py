@@ -71,7 +71,7 @@ def texts_in(block: Block) -> list[bytes]:
 
 def no_text(part: TextInput, lines: int) -> str:
     """The sentence about an input that is empty."""
-    blank = f"holds {lines} blank lines and nothing else" if lines else "is empty"
+    blank = f"contains {lines} blank lines and nothing else" if lines else "is empty"
     if not part.language:
         return f"no text: {part.origin} {blank}. Give it text, or leave it out."
     return (

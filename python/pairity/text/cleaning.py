@@ -82,9 +82,7 @@ class Cleaning:
                 null = np.asarray(column.is_null())
                 for index in np.flatnonzero(null).tolist():
                     place = f"{block.place(index)}: the {what} is null. Remove such {block.unit}s"
-                    error = PairityError(
-                        f"{place}, or pass over them with on_error='skip' (--on-error skip)."
-                    )
+                    error = PairityError(f"{place}, or skip them with on_error='skip' (--on-error skip).")
                     self.skipped.meet(error, block, index, language)
                 return self.without_nulls(block.only(~null), language)
         return block
@@ -145,7 +143,7 @@ class Cleaning:
         notes = self.skipped.notes()
         if duplicates:
             languages = listed(f"{name} {number:,}" for name, number in sorted(duplicates.items()))
-            notes.append(f"texts that occur again in their language were left out: {languages}.")
+            notes.append(f"duplicate texts were left out: {languages}.")
         cuts = self._cuts - self.skipped.ends
         return Passed(dict(self.skipped.languages), dict(duplicates), dict(cuts), tuple(notes))
 

@@ -36,7 +36,8 @@ def batches(
     numbered = columns[0].isdecimal()
     if any(column.isdecimal() != numbered for column in columns):
         raise PairityError(
-            f"{where}: one column is given by its number and one by its name ({', '.join(columns)}): give both alike."
+            f"{where}: one column is given by number and one by name ({', '.join(columns)}): give both in "
+            "the same way."
         )
     names = [f"f{int(column) - 1}" if numbered else column for column in columns]
     watched = Watched(stream, kind)
@@ -75,7 +76,7 @@ def batches(
         if "straddling" not in str(error):
             raise
         watched.check_quotes(where)
-        raise PairityError(f"{where}: a row is longer than {BLOCK_BYTES >> 20} MB. Cut it.") from error
+        raise PairityError(f"{where}: a row is longer than {BLOCK_BYTES >> 20} MB. Split it.") from error
     watched.check_quotes(where)
 
 
@@ -109,6 +110,7 @@ class Watched:
         """With one mark missing, all rows up to the next one would be a single text."""
         if self._kind == "csv" and self._quotes % 2:
             raise PairityError(
-                f"{where}: the number of quotation marks is odd, so one is missing or stands alone in a value. In CSV "
-                'a value with such a mark is quoted, and the mark doubled: "a 3"" nail". Without quoting, name it .tsv.'
+                f"{where}: the number of quotation marks is odd, so one is missing or a value contains an "
+                'unescaped one. In CSV, quote such a value and double the mark: "a 3"" nail". If the '
+                "file does not use quoting, name it .tsv."
             )

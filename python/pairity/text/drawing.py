@@ -75,7 +75,7 @@ class Selection:
     def read(cls, described: Mapping[str, Any]) -> Selection:
         given = {language: Given(**numbers) for language, numbers in described["given"].items()}
         if any(type(number) is not int for one in given.values() for number in asdict(one).values()):
-            raise ValueError("what was drawn is not in whole numbers")
+            raise ValueError("the sample sizes are not whole numbers")
         return cls(tuple(described["settings"]), given)
 
     def only(self, languages: Iterable[str]) -> Selection:
@@ -135,7 +135,8 @@ def draw(
     for language, one in sums.items():
         if not one.amount.bytes:
             raise PairityError(
-                f"nothing of {language!r} is drawn by sample = {wanted.sample}: give a larger share, or more text."
+                f"sample = {wanted.sample} takes nothing from {language!r}: give a larger share, or more "
+                "text."
             )
     amounts = {language: one.amount for language, one in sums.items()}
     goals = targets(wanted, amounts)
@@ -155,8 +156,8 @@ def draw(
         below[language], taken = edges[language].find() if language in edges else (limit, one.amount)
         if not taken.bytes:
             raise PairityError(
-                f"{language!r} would give {goals[language]:,} {wanted.unit}, less than its first line: take more in "
-                f"all, or leave {language} out."
+                f"the share of {language!r} would be {goals[language]:,} {wanted.unit}, less than its "
+                f"first line: take more in total, or leave out {language}."
             )
         given[language] = Given(taken.lines, taken.bytes, one.of_lines, one.of_bytes)
     return Drawn(wanted.seed, below, given, notes_on(wanted, given))
@@ -167,23 +168,29 @@ def check_sources(sources: Resolved) -> None:
     for part in sources.inputs:
         if not isinstance(part, TextInput):
             raise PairityError(
-                f"{part.origin} holds counts, of which no lines can be drawn: give text, or leave out what says how "
-                "much to draw."
+                f"{part.origin} holds counts, and lines cannot be sampled from counts: give text, or "
+                "leave out the sampling options."
             )
         if isinstance(part.lines, WordList) or any(file.kind == "words" for file in part.files):
             raise PairityError(
-                f"{part.origin} is a list of words, of which no lines can be drawn: give text."
+                f"{part.origin} is a word list, and lines cannot be sampled from it: give text."
             )
         if isinstance(part.lines, Iterator) or any(file.once for file in part.files):
             raise PairityError(
-                f"{part.origin} can be read once only, and drawing reads text several times: give a file or a list."
+                f"{part.origin} can be read only once, but sampling reads text several times: give a file "
+                "or a list."
             )
 
 
 def notes_on(wanted: Draw, given: Mapping[str, Given]) -> list[str]:
     whole = all((one.lines, one.bytes) == (one.of_lines, one.of_bytes) for one in given.values())
     if wanted.budget is not None and whole:
-        return [f"the budget is {wanted.budget}, and the text is not more than that: all of it is taken"]
+        return [
+            (
+                f"the budget is {wanted.budget}, which is at least as much as there is: all of the text is "
+                "taken"
+            )
+        ]
     return []
 
 

@@ -36,16 +36,14 @@ def resolve_path(path: Place, origin: str, notes: list[str]) -> list[TextInput |
             refuse_missing(path, origin)
         return [part for match in found for part in resolve_path(match, origin, notes)]
     if is_documentation(path):
-        notes.append(f"{path} is taken for documentation and is not read.")
+        notes.append(f"{path} looks like documentation and is not read.")
         return []
     file = text_file(path)
     if is_counts_file(file):
         return [counts_input(file)]
     language = stem_of(path)
     if is_open_file(path):
-        raise PairityError(
-            f"{path} does not say what language it is: write LANG={path}, such as eng_Latn={path}."
-        )
+        raise PairityError(f"{path} does not name its language: write LANG={path}, such as eng_Latn={path}.")
     if "." in language or language.startswith("_"):
         language = language.partition(".")[0].lstrip("_") or "LANG"
         raise PairityError(f"the language of {path} is unclear: write {language}={path}.")
@@ -75,8 +73,8 @@ def resolve_folder(folder: Place, notes: list[str]) -> list[TextInput | CountsIn
         if "." in language:
             short = language.partition(".")[0]
             raise PairityError(
-                f"{entry}: is the language {short!r} or {language!r}? Put the parts of one language into "
-                f"a folder ({folder / short}/), or name it: {short}={entry}."
+                f"{entry}: is the language {short!r} or {language!r}? Put the parts of one language in a "
+                f"folder ({folder / short}/), or name it: {short}={entry}."
             )
         check_language(language, str(entry))
         found = TextInput(language, str(entry), named=False, files=tuple(files_at(entry, str(entry), notes)))
@@ -97,7 +95,7 @@ def list_folder(folder: Place, notes: list[str]) -> tuple[list[TextFile], list[P
         if entry.is_dir():
             folders.append(entry)
         elif is_documentation(entry):
-            notes.append(f"{entry} is taken for documentation and is not read.")
+            notes.append(f"{entry} looks like documentation and is not read.")
         else:
             files.append(text_file(entry))
     return files, folders
@@ -112,8 +110,8 @@ def files_at(path: Place, origin: str, notes: list[str]) -> list[TextFile]:
         if folders:
             # Data sets keep train/ and test/ side by side here: reading both would be a bad, quiet mistake.
             raise PairityError(
-                f"{path} holds folders ({', '.join(sub.name for sub in folders[:5])}), and which to read is "
-                f"not said: name one, such as LANG={folders[0]}, or all, LANG='{path}/*/*'."
+                f"{path} contains folders ({', '.join(sub.name for sub in folders[:5])}): name one, "
+                f"such as LANG={folders[0]}, or all of them, LANG='{path}/*/*'."
             )
         if not files:
             raise PairityError(f"{path} holds no text: it needs files that end in {READABLE}.")
@@ -140,9 +138,7 @@ def in_order(places: Iterable[Place]) -> list[Place]:
 
 def counts_input(file: TextFile) -> CountsInput:
     if not file.is_local:
-        raise PairityError(
-            f"{file.path} is a counts file, and those are read from here only: fetch it first."
-        )
+        raise PairityError(f"{file.path} is a counts file, and those must be local: download it first.")
     return CountsInput(str(file.path), file.path)
 
 
@@ -155,8 +151,8 @@ def files_of_many(path: Place, origin: str, notes: list[str]) -> list[TextInput 
         return resolve_path(path, origin, notes)
     if other := [file.path.name for file in files if file not in tables]:
         raise PairityError(
-            f"{origin} holds files whose records name their languages ({tables[0].path.name}) and others ({other[0]}): "
-            "give them one by one."
+            f"{origin} holds files whose records name their languages ({tables[0].path.name}) and others "
+            f"({other[0]}): give them separately."
         )
     notes += heard
     return [TextInput("", origin, named=False, files=tuple(files))]

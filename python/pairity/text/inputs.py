@@ -96,4 +96,6 @@ PARQUET_DAMAGE = (OSError, ValueError, KeyError, OverflowError, MemoryError, pa.
 def refuse_broken(path: Place, kind: str, error: Exception, place: str = "") -> NoReturn:
     if isinstance(error, PermissionError | FileNotFoundError | IsADirectoryError) and error.errno:
         raise PairityError(f"cannot read {path}: {os.strerror(error.errno)}.") from error
-    raise PairityError(f"{path}{place}: broken {kind} file ({error}). Make or fetch it again.") from error
+    raise PairityError(
+        f"{path}{place}: broken {kind} file ({error}). Create or download it again."
+    ) from error

@@ -87,7 +87,7 @@ def texts_in(line: bytes, place: str, columns: Sequence[str]) -> list[bytes]:
         record = json.loads(line.decode("utf-8", "surrogateescape"))
     except json.JSONDecodeError as error:
         raise PairityError(
-            f"{place}, column {error.colno}: not JSON ({error.msg}). A .jsonl file has one record a line."
+            f"{place}, column {error.colno}: not JSON ({error.msg}). A .jsonl file has one record per line."
         ) from None
     except (ValueError, RecursionError) as error:
         raise PairityError(f"{place}, column 1: this JSON cannot be read ({error}).") from None

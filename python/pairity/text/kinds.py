@@ -53,7 +53,7 @@ def text_file(path: Place) -> TextFile:
 def stream_of(path: Path, kind: Kind, codec: str | None) -> TextFile:
     if kind == "parquet":
         raise PairityError(
-            f"{path} is a pipe, and Parquet cannot be read from one: its list of contents is at its end. "
+            f"{path} is a pipe, and Parquet cannot be read from a pipe, because its index is at the end. "
             "Write it to a file first."
         )
     return TextFile(path, kind, codec, 0, once=True)
@@ -72,7 +72,8 @@ def standard_input(written: str, of_records: bool = False) -> TextFile | None:
     found = format_of(Path(f"stdin{written[1:]}"))
     if found is None:
         raise PairityError(
-            f"{written} is standard input of a kind that cannot be read: after the -, write {READABLE}."
+            f"{written} names a format that cannot be read from standard input: after the -, write "
+            f"{READABLE}."
         )
     return stream_of(STDIN, *found)
 
@@ -126,6 +127,6 @@ def is_counts_file(file: TextFile) -> bool:
 
 def refuse_kind(path: Place) -> NoReturn:
     raise PairityError(
-        f"{path}: this kind of file cannot be read. Text must end in {READABLE}; "
-        f"convert it, move it away or hide it (_{path.name})."
+        f"{path}: this kind of file cannot be read. The name of a text file must end in {READABLE}; "
+        f"convert the file, move it away or hide it (_{path.name})."
     )

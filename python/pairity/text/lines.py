@@ -96,14 +96,14 @@ class LineReader:
         cut = self._how.cut
         try:
             if self._file.kind != "txt":
-                raise PairityError(f"{size}. Cut the record, or leave it out.")
+                raise PairityError(f"{size}. Split the record, or leave it out.")
             if cut is None:
-                raise PairityError(f"{size}. Cut it into several lines.")
+                raise PairityError(f"{size}. Split it into several lines.")
             parts = _core.cut_long(cut.pattern, beginning, nfc=cut.normalize == "nfc")
             if parts is None:
                 raise PairityError(
-                    f"{size}, with no place to cut it at: the pre-tokenizer ({cut}) is not a known one, or finds no "
-                    "end of a pre-token. Cut it into several lines."
+                    f"{size}, and there is no place to split it: the pre-tokenizer ({cut}) is not a named "
+                    "one, or finds no end of a pre-token. Split it into several lines."
                 )
             return parts
         except _core.NotUtf8Error as error:
@@ -197,6 +197,6 @@ def without_mark(data: bytes, path: str) -> bytes:
     start = data[: blocks.LINE_BYTES]
     if start.count(0) > max(8, len(start) // 4):  # half of the bytes of English text
         raise PairityError(
-            f"{path}, line 1: this looks like UTF-16, since many of its bytes are 0: convert it to UTF-8."
+            f"{path}, line 1: this looks like UTF-16, because many of its bytes are 0: convert it to UTF-8."
         )
     return data.removeprefix(b"\xef\xbb\xbf")

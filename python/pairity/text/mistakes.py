@@ -23,8 +23,8 @@ def check_language(language: str, origin: str) -> None:
         or set(language) & set("=/,")
     ):
         raise PairityError(
-            f"{language!r} (from {origin}) cannot be the name of a language: a name is not empty and has "
-            "no '=', '/', ',' and no space around it."
+            f"{language!r} (from {origin}) cannot be the name of a language: a name must not be empty, "
+            "contain '=', '/' or ',', or have spaces around it."
         )
 
 
@@ -39,7 +39,7 @@ def refuse_twice(inputs: Sequence[TextInput | CountsInput]) -> None:
                 seen[part.language] = part.origin
             for file in part.files:
                 if file.path in seen and (file.once or not part.language):
-                    what = "a pipe, and can be read once" if file.once else "given twice"
+                    what = "a pipe, which can be read only once" if file.once else "given twice"
                     raise PairityError(
                         f"{file.path} is {what} ({seen[file.path]}, {part.origin}): name it once."
                     )
@@ -77,7 +77,7 @@ def refuse_missing(path: Place, origin: str) -> NoReturn:
     """No such path: show what is near it."""
     what = "no file matches" if glob.has_magic(str(path)) else "no such file or folder:"
     if not isinstance(path, Path):
-        raise PairityError(f"{what} {path}. Check the address.")
+        raise PairityError(f"{what} {path}. Check the URL.")
     folder, name = path.parent, path.name
     while not folder.is_dir() and folder != folder.parent:
         folder, name = folder.parent, folder.name

@@ -64,8 +64,8 @@ class TextReading:
                 raise PairityError(f"language_column is {self.language_column!r}: give the name of a column.")
             if not isinstance(columns, str):
                 raise PairityError(
-                    "text_column has a name for each language, but with language_column the files are not of one "
-                    "language: give one name for all."
+                    "text_column has a name per language, but with language_column a file holds several "
+                    "languages: give one name for all."
                 )
         if self.on_error not in ("stop", "skip"):
             raise PairityError(f"on_error is {self.on_error!r}: give 'stop' or 'skip'.")
@@ -86,7 +86,8 @@ class TextReading:
             return
         if unknown := sorted(self.text_column.keys() - set(languages)):
             raise PairityError(
-                f"text_column has a name for {quoted(unknown)}, of which there is no text. Check the language."
+                f"text_column has a name for {quoted(unknown)}, but there is no such text. Check the "
+                "language."
             )
 
     @property

@@ -76,8 +76,8 @@ class Pretokenization:
         if isinstance(pretokenizer, Pretokenization):
             if digits or normalize is not None:
                 raise PairityError(
-                    "a Pretokenization says itself how digits are cut and text is normalised: leave digits and "
-                    "normalize out."
+                    "a Pretokenization already defines how digits are split and text is normalised: leave "
+                    "out digits and normalize."
                 )
             return pretokenizer
         return cls(pattern_of(pretokenizer, digits=digits), normalize)
@@ -143,8 +143,8 @@ def pattern_of(name_or_regex: str, *, digits: bool = False) -> str | None:
         )
     if digits:
         raise PairityError(
-            "digits=True is for the named pre-tokenizers: your own pattern says how numbers are cut. "
-            r"Leave digits out and write \p{N} as an alternative of its own in the pattern."
+            r"digits=True is only for the named pre-tokenizers: a custom pattern decides itself how "
+            r"numbers are split. Leave out digits and add \p{N} as a separate alternative in the pattern."
         )
     check_pattern(name_or_regex)
     return name_or_regex
@@ -158,7 +158,7 @@ def pattern_of_phrases(words: str, most: int, digits: bool = False) -> str:
     phrases = None if pattern is None else _core.pattern_of_phrases(pattern, most)
     if phrases is None:
         raise PairityError(
-            f"the pre-tokenizer {words!r} has no edges of words that phrases could reach across. Choose one of "
+            f"the pre-tokenizer {words!r} has no word boundaries for phrases to cross. Choose one of "
             f"{', '.join(WITH_WORDS)}."
         )
     return phrases

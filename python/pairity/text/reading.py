@@ -149,8 +149,8 @@ class Reading:
             if not language and name not in self.open:
                 if name in self._named:
                     raise PairityError(
-                        f"{part.place(0)}: the language {name!r} is given twice: by this record, and by a SOURCE of "
-                        "its own. Leave one out."
+                        f"{part.place(0)}: the language {name!r} is given twice: by this record, and by "
+                        "its own SOURCE. Leave one out."
                     )
                 self.open.add(name)
             self.hear(name, part)
@@ -283,11 +283,11 @@ def read_texts(
     wanted = None if languages is None else list(languages)
     for part in resolve(sources, wanted, language_column=how.language_column).inputs:
         if isinstance(part, CountsInput):
-            raise PairityError(f"{part.origin} holds counts, and here text is needed: give the text files.")
+            raise PairityError(f"{part.origin} holds counts, but text is needed here: give the text files.")
         found: dict[str, list[str]] = {part.language: []} if part.language else {}
         for _, language, block in blocks_of(part, how):
             if block.times is not None:
-                raise PairityError(f"{part.origin} is a list of words, and here text is needed.")
+                raise PairityError(f"{part.origin} is a word list, but text is needed here.")
             found.setdefault(language, []).extend(decode(block, how))
         if not any(map(any, found.values())):
             raise PairityError(no_text(part, sum(map(len, found.values()))))

@@ -29,31 +29,31 @@ ROUNDING = Fraction(1, 10**6)
 
 @dataclass(frozen=True, kw_only=True)
 class Draw:
-    """What to take, in this order: `sample` of the lines of each language, of these no more than `max_bytes`; of what
-    is left as much as `balance` and `weights` say; of all languages together no more than `budget`."""
+    """How much text to take, applied in this order: the share `sample` of the lines of each language; of these at most
+    `max_bytes`; of the rest as much as `balance` and `weights` say; of all languages together at most `budget`."""
 
     sample: float = 1.0
     """The share of the lines of each language."""
     balance: str | int = "natural"
-    """"natural": all; "balanced": as much of each language as the smallest has; "temperature": see there; a number: so
-    many bytes of each, or all where it has fewer."""
+    """"natural": all; "balanced": as much of each language as the smallest has; "temperature": see `temperature`; a
+    number: that many bytes of each, or all if it has fewer."""
     temperature: float | None = None
-    """Each language in proportion to size ** (1 / temperature), and as much in all as every language has the text for.
-    1 leaves languages as they are; the paper takes 3.3."""
+    """Each language in proportion to size ** (1 / temperature), and as much in total as the text of every language
+    allows. 1 leaves languages as they are; the paper uses 3.3."""
     seed: int = 0
-    """Another number takes other lines."""
+    """A different number takes different lines."""
     by: Literal["words", "bytes", "lines"] | None = None
-    """The size that "balanced" makes equal (else bytes) and that `temperature` goes by (else words).
+    """The unit of size for "balanced" (default: bytes) and `temperature` (default: words).
 
-    Words lie between spaces and punctuation: a language written without spaces has few, and so caps all others."""
+    Words are separated by spaces and punctuation: a language written without spaces has few, and so caps all others."""
     weights: Mapping[str, float] | None = None
-    """{language: how many times as much it gives, compared with the others}; 1 for those not named."""
+    """{language: how much of it to take, relative to the others}; 1 for those not named."""
     max_bytes: int | str | Mapping[str, int | str] | None = None
-    """How much text a language has at most, as if there were no more: for each, or {language: size}, where "*" stands
+    """The most that is taken of a language, as if it had no more text: for each, or {language: size}, where "*" stands
     for all that are not named."""
     budget: int | str | None = None
-    """How much to take of all languages together: "10GB", or "2M lines", where a record is a line. A language that
-    has less than its part gives all it has, and the others share the rest."""
+    """How much to take of all languages together: "10GB", or "2M lines" (a record counts as a line). A language with
+    less text than its share contributes all of it, and the others share the rest."""
 
     def __post_init__(self) -> None:
         if not (is_number(self.sample) and 0 < self.sample <= 1):
@@ -63,21 +63,22 @@ class Draw:
                 raise PairityError(f"balance is {self.balance}: give a number of bytes, at least 1.")
         elif self.balance not in ("natural", "balanced", "temperature"):
             raise PairityError(
-                f"balance is {self.balance!r}: choose 'natural', 'balanced' or 'temperature', or give the bytes that "
-                "each language shall have."
+                f"balance is {self.balance!r}: choose 'natural', 'balanced' or 'temperature', or give the "
+                "number of bytes per language."
             )
         self.check_temperature()
         if self.by not in (None, "words", "bytes", "lines"):
             raise PairityError(f"by is {self.by!r}: choose 'words', 'bytes' or 'lines'.")
         if self.by is not None and self.balance not in ("balanced", "temperature"):
             raise PairityError(
-                f"by is {self.by!r}, but languages are neither balanced nor drawn by a temperature: leave it out."
+                f"by is {self.by!r}, but languages are neither balanced nor sampled by temperature: leave "
+                "it out."
             )
         for language, weight in (self.weights or {}).items():
             if not (is_number(weight) and math.isfinite(weight) and weight > 0):
                 raise PairityError(
-                    f"weight is {weight!r} for {language!r}: give a number above 0, such as 0.5. To leave a language "
-                    "out, choose the others with languages."
+                    f"weight is {weight!r} for {language!r}: give a number above 0, such as 0.5. To leave "
+                    "out a language, choose the others with languages."
                 )
         for language, size in self.limits.items():
             if size < 1:
@@ -88,7 +89,9 @@ class Draw:
     def check_temperature(self) -> None:
         if self.temperature is None:
             if self.balance == "temperature":
-                raise PairityError("balance is 'temperature': say which, as in temperature = 3.3.")
+                raise PairityError(
+                    "balance is 'temperature', but no temperature is given: add one, as in temperature = 3.3."
+                )
             return
         if not (is_number(self.temperature) and math.isfinite(self.temperature) and self.temperature >= 1):
             raise PairityError(

@@ -27,8 +27,8 @@ class SkippedIn:
         if not self.ends:
             return about
         return (
-            f"{about} Of {self.ends:,} too long to be held, only the rest of the line was skipped; what came before it "
-            "is counted."
+            f"{about} Of {self.ends:,} that were too long to hold in memory, only the rest of the line "
+            "was skipped; what came before it is counted."
         )
 
 

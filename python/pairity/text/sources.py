@@ -97,16 +97,14 @@ def as_sequence(sources: Any) -> Sequence[Any]:
 def resolve_one(source: Any, notes: list[str], by_column: bool) -> list[TextInput | CountsInput]:
     if isinstance(source, str):
         if not source:
-            raise PairityError(
-                "a SOURCE is empty: is a variable of the shell not set? Write . for this folder."
-            )
+            raise PairityError("a SOURCE is empty: is a shell variable not set? Write . for this folder.")
         language, equals, rest = source.partition("=")
         if equals and "/" not in language and not Path(source).expanduser().exists():
             return [named_input(language, rest, source, notes)]
         if file := standard_input(source, by_column):
             if not by_column:
                 raise PairityError(
-                    f"{source} does not say what language it is: write LANG={source}, such as eng_Latn={source}."
+                    f"{source} does not name its language: write LANG={source}, such as eng_Latn={source}."
                 )
             return [TextInput("", source, named=False, files=(file,))]
         return at_place(place_of(source), source, notes, by_column)
@@ -121,7 +119,7 @@ def resolve_one(source: Any, notes: list[str], by_column: bool) -> list[TextInpu
         if hasattr(source, "column_names"):
             first = next(iter(source), "train")
             raise PairityError(
-                f"a {type(source).__name__} has splits, and which to read is not said: give one, such as [{first!r}]."
+                f"a {type(source).__name__} has several splits: give one of them, such as [{first!r}]."
             )
         return [from_mapping(language, value, notes) for language, value in source.items()]
     if by_column and is_data(source):
@@ -162,7 +160,7 @@ def is_counts_table(table: Any) -> bool:
 
 def from_mapping(language: Any, value: Any, notes: list[str]) -> TextInput | CountsInput:
     if not isinstance(language, str):
-        raise PairityError(f"a language is known by its name, a string, not by {language!r}.")
+        raise PairityError(f"the name of a language must be a string, not {language!r}.")
     origin = f"what was given for {language!r}"
     if isinstance(value, str):
         return named_input(language, value, f"{language}={value}", notes)
@@ -186,7 +184,7 @@ def from_mapping(language: Any, value: Any, notes: list[str]) -> TextInput | Cou
 def named_input(language: str, path: str, origin: str, notes: list[str]) -> TextInput:
     check_language(language, origin)
     if not path:
-        raise PairityError(f"{origin!r} names no file: write {language}=PATH.")
+        raise PairityError(f"{origin!r} does not name a file: write {language}=PATH.")
     if path.startswith(WORDFREQ):
         return TextInput(language, origin, named=True, lines=WordList(path.removeprefix(WORDFREQ)))
     if file := standard_input(path):

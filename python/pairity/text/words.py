@@ -54,7 +54,7 @@ def parse(block: Block, language: str, broken: Broken) -> Block:
             continue
         word, tab, number = line.removesuffix(b"\r").partition(b"\t")
         if not (word and tab and number.isdigit() and len(number) <= DIGITS and int(number)):
-            what = "not a word, a tab and how often it occurs (a whole number), such as the<TAB>5021"
+            what = "not a word, a tab and its count (a whole number), such as the<TAB>5021"
             broken(PairityError(f"{block.place(index)}: {what}."), block, index)
             continue
         words.append(word if word.startswith(b" ") else space + word)
@@ -108,4 +108,4 @@ class WordList:
 
 
 def wordfreq() -> Any:
-    return load_extra("wordfreq", "a list of words by wordfreq")
+    return load_extra("wordfreq", "a wordfreq list")

@@ -27,12 +27,12 @@ class Contents:
 
     @property
     def model(self) -> BpeModel:
-        """All of it as one value."""
+        """The whole tokenizer as one value."""
         return self._model
 
     @property
     def vocab_size(self) -> int:
-        """How many tokens there are, special ones included."""
+        """The number of tokens, including special ones."""
         return self._model.vocab_size
 
     def __len__(self) -> int:
@@ -41,7 +41,7 @@ class Contents:
 
     @property
     def tokens(self) -> tuple[bytes, ...]:
-        """Id -> bytes; empty for an id that names no token."""
+        """Id -> bytes; empty for an id without a token."""
         return self._model.tokens
 
     @property
@@ -56,7 +56,7 @@ class Contents:
 
     @property
     def roles(self) -> Roles:
-        """Which special tokens begin, end and pad a text in other libraries, and the chat template."""
+        """Which special tokens start, end and pad a text in other libraries, and the chat template."""
         return self._model.roles
 
     @property
@@ -66,7 +66,7 @@ class Contents:
 
     @property
     def pattern(self) -> str | None:
-        """The regular expression that cuts pre-tokens; None leaves text whole."""
+        """The regular expression that splits text into pre-tokens; None keeps each text whole."""
         return self._model.cut.pattern
 
     @property
@@ -76,7 +76,7 @@ class Contents:
 
     @property
     def normalize(self) -> str | None:
-        """The Unicode normalisation of text before it is cut; None for none."""
+        """The Unicode normalisation applied before splitting; None for none."""
         return self._model.cut.normalize
 
     @property
@@ -86,7 +86,7 @@ class Contents:
 
     @property
     def record(self) -> dict[str, Any]:
-        """What the training run says about itself; kept in pairity.json."""
+        """The record of the training run; saved in pairity.json."""
         return dict(self._model.record)
 
     @property
@@ -95,12 +95,12 @@ class Contents:
         return self._model.trace
 
     def steered_by(self, lines: Iterable[str]) -> bool:
-        """Whether these very lines were the dev text of a language when this tokenizer was trained."""
+        """Whether exactly these lines were the dev text of a language when this tokenizer was trained."""
         digests = dev_digests(self.record)
         return bool(digests) and count_lines(lines, self._model.cut).digest() in digests
 
     def pretokenize(self, text: str) -> list[str]:
-        """The pieces that no token crosses, normalised as the tokenizer does."""
+        """The pre-tokens of a text, normalised as the tokenizer does; no token crosses their boundaries."""
         return _core.pretokenize(self.pattern, text, nfc=self.normalize == "nfc")
 
     def id_of(self, token: str | bytes) -> int:

@@ -68,7 +68,7 @@ def padded_rows(new: Tokenizer, pad_to: int | None) -> int:
 def extend_embeddings(
     model: Any, old: Tokenizer, new: Tokenizer, *, pad_to: int | None = None
 ) -> dict[int, list[int]]:
-    """Give a model of transformers a row for each new token, in the input and the output embedding.
+    """Give a transformers model a row for each new token, in the input and the output embedding.
 
     Each new row is the mean of the rows of the old tokens that the new one is made of, so that the model starts from
     what it knows. Old rows stay as they are. `pad_to` rounds the number of rows up (64, 128). Returns `initial_rows`.

@@ -50,9 +50,9 @@ class Tokenizer(Contents):
         record: Mapping[str, Any] | None = None,
         trace: pa.Table | None = None,
     ) -> None:
-        """From the table itself; `from_merges`, `load` and the imports are easier doors.
+        """From the table itself; `from_merges`, `load` and the imports are easier to use.
 
-        `tokens` has the bytes of every id but the special ones, `merges` one row (left, right, new) per merge.
+        `tokens` has the bytes of every id except the special ones, `merges` one row (left, right, new) per merge.
         `whole_pretokens`: a pre-token that is a token is taken whole, whatever the merges say, as tiktoken does
         (`ignore_merges` in Hugging Face files).
         """
@@ -175,8 +175,8 @@ class Tokenizer(Contents):
         A special token in the text (not one that was added as an ordinary word, which is always read as a token) is an
         error unless it is in `allowed_special`, which reads it as that token,
         or left out of `disallowed_special`, which reads it as plain text ("all" means all that are not allowed).
-        Bytes need not be UTF-8: a stretch that is not becomes a pre-token of its own, so that every byte string
-        comes back. Lone surrogates in a `str` are an error, or with errors="replace" U+FFFD.
+        Bytes need not be UTF-8: a sequence that is not becomes a pre-token of its own, so that every byte string
+        decodes to itself. Lone surrogates in a `str` are an error, or with errors="replace" U+FFFD.
         """
         rules = self._special_rules.choose(allowed_special, disallowed_special)
         if errors != "strict":
@@ -231,7 +231,7 @@ class Tokenizer(Contents):
         errors: Errors = "strict",
         threads: int | None = None,
     ) -> npt.NDArray[np.int64]:
-        """How many ids every line has, without making them."""
+        """The number of ids in every line, without creating them."""
         rules = self._special_rules.choose(allowed_special, disallowed_special)
         workers = thread_count(threads)
         counts = with_errors(
@@ -258,7 +258,7 @@ class Tokenizer(Contents):
         if shared := self._model.shared_special_ids & set(ids):
             names = [name for name, token_id in self.special_tokens.items() if token_id in shared]
             raise PairityError(
-                f"{quoted(names)} have one id, so where tokens start and end in this text cannot be told: leave these "
+                f"{quoted(names)} share one id, so token offsets in this text are ambiguous: leave these "
                 "special tokens out of allowed_special."
             )
         lengths = np.fromiter((len(self.tokens[i]) for i in ids), np.int64, len(ids))
@@ -318,8 +318,9 @@ class Tokenizer(Contents):
         share = share_of_global_merges(self.record)
         if share is not None and vocab_size < len(self):
             warnings.warn(
-                f"of this tokenizer the first {share:.0%} was learned for all languages together; cut to "
-                f"{vocab_size:,} tokens, that part is larger than in one trained at this size.",
+                f"the first {share:.0%} of this tokenizer was learned for all languages together; "
+                f"truncated to {vocab_size:,} tokens, that part is larger than in a tokenizer trained at "
+                "this size.",
                 PairityWarning,
                 stacklevel=2,
             )

@@ -102,8 +102,8 @@ class Checkpoint:
         self.in_phrases = found.endswith(IN_PHRASES)
         if found.removesuffix(IN_PHRASES) != self.fingerprint:
             raise PairityError(
-                f"{self.path} belongs to a run with other settings or other text: "
-                "give the same ones to resume it, or delete it to start over."
+                f"{self.path} belongs to a run with other settings or other text: use the same ones to "
+                "resume it, or delete it to start over."
             )
         return steps, exhausted
 

@@ -58,18 +58,19 @@ def check_superwords(share: float | None, cut: Pretokenization, *, continued: bo
         return
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share < 1:
         raise PairityError(
-            f"superwords is {share!r}: give the share of the tokens that are learned from words before superwords are, "
-            "above 0 and below 1, such as 0.5."
+            f"superwords is {share!r}: give the share of the tokens to learn from words, above 0 and "
+            "below 1, such as 0.5; the rest are superwords."
         )
     if continued:
         raise PairityError(
-            "a tokenizer that is continued keeps how it cuts text: leave superwords (--superwords) out. (One that has "
-            "superwords goes on learning them.)"
+            "a continued tokenizer keeps its way of splitting text: leave out superwords (--superwords). "
+            "(One that has superwords continues to learn them.)"
         )
     if cut.words is None:
         raise PairityError(
-            f"superwords reach across the edges of words, and the pre-tokenizer {cut.name!r} has none that are known. "
-            f"Choose one of {', '.join(WITH_WORDS)} (--pretokenizer), or leave superwords (--superwords) out."
+            f"superwords cross word boundaries, and those of the pre-tokenizer {cut.name!r} are not "
+            f"known. Choose one of {', '.join(WITH_WORDS)} (--pretokenizer), or leave out superwords "
+            "(--superwords)."
         )
 
 
@@ -78,7 +79,7 @@ def check_goal(vocab_size: int | None, num_merges: int | None, taken: int, *, co
     if (vocab_size is None) == (num_merges is None):
         size = "vocab_size (--vocab-size) or num_merges (--num-merges)"
         more = "add_tokens (--add-tokens), " if continued else ""
-        raise PairityError(f"say how much to learn, and say it once: give {more}{size}.")
+        raise PairityError(f"how much to learn must be given exactly once: give {more}{size}.")
     if num_merges is not None and check_whole("num_merges", num_merges) < 1:
         raise PairityError(f"num_merges is {num_merges}: give at least 1.")
     if vocab_size is not None and check_whole("vocab_size", vocab_size) <= taken:
@@ -87,7 +88,7 @@ def check_goal(vocab_size: int | None, num_merges: int | None, taken: int, *, co
             if continued
             else f"the bytes and the special tokens already take {taken}"
         )
-        instead = ", or say how many to add with add_tokens (--add-tokens)" if continued else ""
+        instead = ", or give the number to add with add_tokens (--add-tokens)" if continued else ""
         raise PairityError(f"vocab_size is {vocab_size}, but {there}: give more than {taken}{instead}.")
 
 
@@ -99,13 +100,13 @@ def check_add_tokens(
         return
     if continue_from is None:
         raise PairityError(
-            "add_tokens (--add-tokens) is how many tokens to add to a tokenizer: name it with continue_from "
+            "add_tokens (--add-tokens) adds tokens to an existing tokenizer: name it with continue_from "
             "(--continue), or give vocab_size."
         )
     if vocab_size is not None or num_merges is not None:
         raise PairityError(
-            "say how much to learn once: give add_tokens (--add-tokens), vocab_size (--vocab-size) or num_merges "
-            "(--num-merges)."
+            "how much to learn must be given only once: give add_tokens (--add-tokens), vocab_size "
+            "(--vocab-size) or num_merges (--num-merges)."
         )
     if check_whole("add_tokens", add_tokens) < 1:
         raise PairityError(f"add_tokens is {add_tokens}: give at least 1.")
@@ -145,9 +146,10 @@ def check_not_learned(names: Iterable[str], train: Counts, min_frequency: int) -
             where = listed(f"{language!r} ({number:,} times)" for language, number in found.items() if number)
             other = "" if name.startswith("<|") else ", such as one in <|...|>"
             raise PairityError(
-                f"the special token {name!r} occurs in the train text of {where}, where it could be learned as an "
-                "ordinary token, and tokenizer files write the two alike. Take it out of the text (what separates "
-                f"documents has nothing to teach), or choose another name{other}."
+                f"the special token {name!r} occurs in the training text of {where}, where it could be "
+                "learned as an ordinary token, and tokenizer files spell both in the same way. Remove it "
+                "from the text (document separators are not worth learning), or choose another "
+                f"name{other}."
             )
 
 
@@ -181,7 +183,7 @@ def without(languages: Sequence[str], skip: Iterable[str]) -> list[str]:
     if unknown := [language for language in left_out if language not in languages]:
         verb = "is" if len(unknown) == 1 else "are"
         raise PairityError(
-            f"{quoted(unknown)} {verb} to be skipped, but train has {no_such_language(unknown, languages)}"
+            f"{quoted(unknown)} {verb} in --skip, but train has {no_such_language(unknown, languages)}"
         )
     kept = [language for language in languages if language not in left_out]
     if not kept:
@@ -195,8 +197,8 @@ def check_dev(dev: Counts, policy: Policy) -> None:
     check_parallel(
         {language: number for language, number in lines.items() if number is not None},
         what="dev text",
-        fix="Align the files line by line, or compare by --unit byte, char or word. Where a language has only the "
-        "first lines, --ratio LANG=auto estimates the rest from them.",
+        fix="Align the files line by line, or compare by --unit byte, char or word. If a language has "
+        "only the first lines, --ratio LANG=auto estimates the rest from them.",
     )
 
 
@@ -240,10 +242,11 @@ def check_lengths(texts: Counts) -> None:
         offsets = np.frombuffer(counts.buffers()[1], np.int64)
         # No pre-token is longer than all of them together, which is quickly known.
         if offsets[-1] - offsets[0] > LONGEST and (longest := int(np.diff(offsets).max())) > LONGEST:
+            what = "training" if texts.split == "train" else texts.split
             raise PairityError(
-                f"the {texts.split} text of {language!r} has a pre-token of {longest:,} bytes, and up to {LONGEST:,} "
-                "can be learned from: choose a pre-tokenizer that cuts text into words (--pretokenizer gpt4o), or cut "
-                "the text into shorter lines."
+                f"the {what} text of {language!r} has a pre-token of {longest:,} bytes, but the "
+                f"limit is {LONGEST:,}: choose a pre-tokenizer that splits text into words "
+                "(--pretokenizer gpt4o), or split the text into shorter lines."
             )
 
 
@@ -253,10 +256,12 @@ def check_train(train: Counts) -> None:
     for language, counts in train.items():
         if counts.total == 0:
             raise PairityError(
-                f"the train text of {language!r} is empty: add text, or leave it out with --skip {language}."
+                f"the training text of {language!r} is empty: add text, or leave it out with --skip "
+                f"{language}."
             )
         total += counts.pretoken_bytes()
     if total >= MOST_BYTES:
         raise PairityError(
-            f"the train counts stand for {total:.1e} bytes of text: no text is that long. Check the counts."
+            f"the training counts add up to {total:.1e} bytes of text: no text is that long. Check the "
+            "counts."
         )

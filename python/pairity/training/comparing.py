@@ -25,8 +25,8 @@ class Comparing:
     """How the compression rates of languages are measured: a part of every policy that compares them."""
 
     ratios: Mapping[str, float | str] | None = None
-    """Language -> bytes of a line-equivalent, or the name of a language whose dev lines give them, or "auto": an
-    estimate by its first lines of dev text, if it has some, or else by its script and its train text."""
+    """Language -> bytes of a line-equivalent, or the name of a language whose dev lines to use, or "auto": an
+    estimate from its first dev lines, if it has some, or else from its script and its training text."""
     unit: Unit = "line"
     """What tokens are counted per: "line", "byte", "char" or "word"."""
     on: Literal["dev", "train"] = "dev"
@@ -39,10 +39,11 @@ class Comparing:
             raise PairityError(f"on is {self.on!r}: choose 'dev' or 'train'.")
         if self.on == "train" and self.ratios:
             raise PairityError(
-                "on='train' measures every language by its train bytes: leave out either on='train' or ratios."
+                "on='train' measures every language by its training bytes: leave out either on='train' or "
+                "ratios."
             )
         if self.unit != "line" and (self.on == "train" or self.ratios):
-            what = "on='train' compares train bytes" if self.on == "train" else "ratios are bytes per line"
+            what = "on='train' compares training bytes" if self.on == "train" else "ratios are bytes per line"
             raise PairityError(
                 f"{what}, so unit={self.unit!r} (--unit {self.unit}) does nothing: leave it out."
             )
@@ -89,15 +90,16 @@ class Comparing:
         auto = self.estimated()
         if auto and not dev:
             raise PairityError(
-                f"the ratio of {quoted(auto)} is auto, an estimate by the dev lines of other languages, but there is "
-                f"no dev text: add some (--dev), or give the bytes of a line as a number (--ratio {auto[0]}=130)."
+                f"the ratio of {quoted(auto)} is auto, an estimate from the dev lines of other languages, "
+                "but there is no dev text: add some (--dev), or give the bytes per line as a number "
+                f"(--ratio {auto[0]}=130)."
             )
         if lost := [language for language, ratio in copied.items() if ratio not in (AUTO, *dev)]:
             sources = list(dict.fromkeys(copied[language] for language in lost))
             raise PairityError(
-                f"the ratio of {quoted(lost)} is copied from {quoted(sources)}, but there is no dev text for "
-                f"{quoted(sources)}{hint_of_other_names(sources, dev)}: add it, write auto (--ratio {lost[0]}=auto), "
-                f"or give the bytes of a line as a number (--ratio {lost[0]}=130)."
+                f"the ratio of {quoted(lost)} is copied from {quoted(sources)}, but there is no dev text "
+                f"for {quoted(sources)}{hint_of_other_names(sources, dev)}: add it, write auto (--ratio "
+                f"{lost[0]}=auto), or give the bytes per line as a number (--ratio {lost[0]}=130)."
             )
 
     def compared_by_line(self, dev: Collection[str]) -> list[str]:
@@ -133,8 +135,9 @@ class Comparing:
         how = "estimated" if ratio == AUTO else f"copied from {ratio!r}"
         whose = "" if ratio == AUTO else f" of {ratio!r}"
         raise PairityError(
-            f"the ratio of {language!r} is {how}, but the dev counts{whose} do not say how many lines they were made "
-            f"from: give dev text, or the bytes of a line as a number (--ratio {language}=130)."
+            f"the ratio of {language!r} is {how}, but the dev counts{whose} do not record how many lines "
+            "they were made from: give dev text, or the bytes per line as a number (--ratio "
+            f"{language}=130)."
         )
 
     def estimated(self) -> list[str]:
@@ -152,8 +155,9 @@ def nothing_measures(
 ) -> str:
     if dev is None:
         return (
-            f"there is nothing to measure {quoted(missing)} by: give parallel dev text (--dev), a ratio for each "
-            f"language (--ratio {missing[0]}=...), or on='train' (--on train) to go by train bytes alone."
+            f"there is nothing to compare {quoted(missing)} by: give parallel dev text (--dev), a ratio "
+            f"for each language (--ratio {missing[0]}=...), or on='train' (--on train) to use only "
+            "training bytes."
         )
     hint = hint_of_other_names(missing, left_out)
     one = len(missing) == 1

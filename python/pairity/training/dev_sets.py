@@ -43,7 +43,8 @@ class DevSets:
     def __post_init__(self) -> None:
         if not isinstance(self.sets, Mapping) or not self.sets or not all(map(is_name, self.sets)):
             raise PairityError(
-                f"the dev sets are {self.sets!r:.80}: give a SOURCE for each name, as in DevSets({{'news': 'news/'}})."
+                f"the dev sets are {self.sets!r:.80}: give one SOURCE per name, as in DevSets({{'news': "
+                f"'news/'}})."
             )
         if not isinstance(self.weights, Mapping):
             raise PairityError(
@@ -52,8 +53,8 @@ class DevSets:
             )
         if unknown := [name for name in self.weights if name not in self.sets]:
             raise PairityError(
-                f"a weight is given for {quoted(unknown)}, but the dev sets are {listed(self.sets)}: write one of "
-                "these names."
+                f"a weight is given for {quoted(unknown)}, but the dev sets are {listed(self.sets)}: use "
+                "one of these names."
             )
         for name, weight in self.weights.items():
             if not is_positive(weight):

@@ -64,9 +64,9 @@ def estimate_by_lines(language: str, sizes: Mapping[str, Sequence[int]]) -> Esti
     first = sum(sum(sizes[other][:lines]) for other in others)
     if lines > most or not (own and first):
         raise PairityError(
-            f"the ratio of {language!r} is auto, but its dev text ({lines} lines, {own} bytes) cannot be compared with "
-            f"the first lines of others ({most} lines, {first} bytes up to there): give translations of these lines "
-            f"in their order, or leave the dev text of {language!r} out."
+            f"the ratio of {language!r} is auto, but its dev text ({lines} lines, {own} bytes) cannot be "
+            f"compared with the first lines of others ({most} lines, {first} bytes up to there): give "
+            f"translations of these lines in the same order, or leave out the dev text of {language!r}."
         )
     every = sum(sum(sizes[other]) for other in others)
     return Estimate(float(Fraction(own * every, first * most)), tuple(others), lines)

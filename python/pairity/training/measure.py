@@ -36,7 +36,7 @@ def on_dev(language: str, dev: LanguageCounts, unit: Unit) -> Measure:
     units = getattr(dev, SIZE_IN[unit])
     if units is None:
         raise PairityError(
-            f"the dev counts of {language!r} do not say how many {SIZE_IN[unit]} they were made from: "
+            f"the dev counts of {language!r} do not record how many {SIZE_IN[unit]} they were made from: "
             "give dev text, or compare by --unit byte."
         )
     if dev.total == 0 or not units:

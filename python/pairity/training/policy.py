@@ -26,7 +26,7 @@ from pairity.training.measure import Measure, Unit, on_dev
 
 @dataclass(frozen=True, kw_only=True)
 class Classical:
-    """Ordinary BPE: it serves nobody, and dev text only shows what each language costs per line."""
+    """Ordinary BPE: it serves no particular language, and dev text only shows what each language costs per line."""
 
     unit: ClassVar[Unit] = "line"
     on: ClassVar[Literal["dev", "train"]] = "dev"
@@ -76,20 +76,20 @@ class Parity(Comparing):
     """Parity-aware BPE (Foroutan, Meister et al.): serve the language with the smallest compression rate.
 
     The rate of a language is units / tokens: the lines of its dev text (or its bytes, characters or
-    words) over the tokens that they take now. A language with a ratio r instead of dev text has the rate
-    bytes / tokens / r of its train text, which is in lines per token if r is in bytes per line.
+    words) divided by the tokens that they take now. A language with a ratio r instead of dev text has the rate
+    bytes / tokens / r of its training text, which is in lines per token if r is in bytes per line.
     """
 
     global_merges: int | float = 0
-    """Merges learned as classical BPE first: a number, or a share of the budget as a float from 0.0 to 1.0."""
+    """Merges to learn first as classical BPE: a number, or a share of the budget as a float from 0.0 to 1.0."""
     window: int | None = None
-    """Look back over this many merges, and pass over languages that they served more often than
+    """Look back over this many merges, and skip languages that they served more often than
     alpha * window / languages."""
     alpha: float = 2.0
-    """With a window: what a language may have of it, as a multiple of an equal share."""
+    """With a window: the most that a language may have of it, as a multiple of an equal share."""
     joint: float = 1.0
-    """Look at those of the served language's pairs that occur at least this share as often as its most frequent one,
-    and take the one that saves most tokens over all languages. 1.0: its most frequent one, as in the paper."""
+    """Among the served language's pairs with at least this share of its most frequent pair's count, take the one that
+    saves the most over all languages. 1.0: the most frequent pair, as in the paper."""
 
     def __post_init__(self) -> None:
         share = isinstance(self.global_merges, float)
@@ -106,7 +106,8 @@ class Parity(Comparing):
             refuse_lone_alpha(self.alpha)
         if not is_positive(self.joint) or self.joint > 1:
             raise PairityError(
-                f"joint is {self.joint}: give a share above 0.0, up to 1.0 (1.0 looks at the most frequent pair alone)."
+                f"joint is {self.joint}: give a share above 0.0, up to 1.0 (1.0 considers only the most "
+                "frequent pair)."
             )
         super().__post_init__()
 
@@ -143,15 +144,15 @@ class Parity(Comparing):
 
 @dataclass(frozen=True, kw_only=True)
 class Fair(Comparing):
-    """Alpha-fair BPE: serve nobody, and take the pair that saves most tokens over all languages by their weights.
+    """Alpha-fair BPE: serve no particular language, and take the pair that saves the most over all languages, weighted.
 
-    The weight of a language is cost ** beta / size: what a unit (a dev line) costs now, and how many units its train
-    text is worth. So the sum of cost ** (beta + 1) over the languages falls as fast as it can.
+    The weight of a language is cost ** beta / size: what a unit (a dev line) costs now, and how many units its
+    training text corresponds to. So the sum of cost ** (beta + 1) over the languages falls as fast as possible.
     """
 
     beta: float = 64.0
-    """How much more a language weighs that costs more: 0 looks at the sum over languages alone, and the larger it is,
-    the more equal they become."""
+    """How much extra weight expensive languages get: 0 optimizes only the sum over languages; larger values make
+    languages more equal."""
 
     def __post_init__(self) -> None:
         if isinstance(self.beta, bool | complex) or (self.beta != 0 and not is_positive(self.beta)):
@@ -207,8 +208,8 @@ def check_alpha(alpha: object) -> None:
 
 def refuse_lone_alpha(alpha: float) -> NoReturn:
     raise PairityError(
-        f"alpha is {alpha}, but it limits nobody without a window: give window=100 (--window 100) as well, or leave "
-        "alpha (--alpha) out."
+        f"alpha is {alpha}, but without a window it has no effect: also give window=100 (--window 100), "
+        "or leave out alpha (--alpha)."
     )
 
 

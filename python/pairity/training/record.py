@@ -83,7 +83,7 @@ def notes_of(settings: Settings, texts: Texts) -> list[str]:
                 if left_out:
                     notes.append(f"dev text of languages {what} was not used: {listed(left_out)}")
     if texts.dev is not None and settings.policy.on == "train":
-        notes.append("dev text was not used: on='train' measures train text alone")
+        notes.append("dev text was not used: on='train' measures only training text")
     return notes
 
 
@@ -100,19 +100,20 @@ def warnings_of(settings: Settings, texts: Texts, trace: Trace, retired: Mapping
     elif retired:
         first = min(retired, key=retired.__getitem__)
         found.append(
-            f"{listed(retired)} ran out of pairs (the first was {first}, after {retired[first]:,} merges) and could "
-            "not be served after that: give more train text."
+            f"{listed(retired)} ran out of pairs (the first was {first}, after {retired[first]:,} merges) "
+            "and could not be served after that: give more training text."
         )
     for language, merges in trace.stuck().items():
         found.append(
             f"{language} is stuck: {merges:,} merges were spent on it while its cost fell by less than "
-            f"{STUCK_GAIN:.2%} per {STUCK_SERVICES} merges. Its dev text may not match its train text; window=100 "
-            "limits the waste."
+            f"{STUCK_GAIN:.2%} per {STUCK_SERVICES} merges. Its dev text may not match its training text; "
+            "window=100 limits the waste."
         )
     for language, times in trace.starved().items():
         found.append(
             f"{language} is starved: it costs {times:.2f} times the mean but was hardly served "
-            f"({trace.services()[language]:,} merges). Check its train text and the name of its dev file."
+            f"({trace.services()[language]:,} merges). Check its training text and the name of its dev "
+            "file."
         )
     for cause, languages in never_served(texts, trace, retired).items():
         found.append(f"{listed(languages)} {'was' if len(languages) == 1 else 'were'} never served: {cause}")
@@ -129,13 +130,13 @@ def never_served(texts: Texts, trace: Trace, retired: Mapping[str, int]) -> dict
         if language in trace.starved():  # that warning says how often it was served
             continue
         if language in retired:
-            cause = "no pair of the train text may become a token. Give more train text."
+            cause = "no pair in the training text can become a token. Give more training text."
         elif language in trace.set_apart:
             cause = too_cheap(language, texts, trace)
         else:
             cause = (
-                "others cost more at every merge, so none was chosen from this train text. If that is not meant, check "
-                "that the dev text is in the same language and script."
+                "others cost more at every merge, so no pair was chosen from this training text. If you "
+                "did not expect that, check that the dev text is in the same language and script."
             )
         found.setdefault(cause, []).append(language)
     return found

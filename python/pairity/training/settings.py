@@ -198,8 +198,8 @@ def make_settings(
         )
     if special_tokens or reserved:
         raise PairityError(
-            "a tokenizer that is continued keeps its special tokens, and their ids, and gets no new ones: leave "
-            "special_tokens (--special-token) and reserved (--reserved) out."
+            "a continued tokenizer keeps its special tokens and their ids, and cannot get new ones: leave "
+            "out special_tokens (--special-token) and reserved (--reserved)."
         )
     start = opened(continue_from).with_roles(**roles)
     return Settings(
@@ -225,8 +225,8 @@ def opened(source: Any) -> Tokenizer:
     start = Tokenizer.load(source)
     if not start.special_tokens and (found := find(source)).kind == "ranks":
         warnings.warn(
-            f"{found.place} lists no special tokens, so new tokens get the ids from {len(start)} on. If special "
-            f"tokens of the model have these ids, {how_to_list(found)}",
+            f"{found.place} lists no special tokens, so new tokens get the ids from {len(start)} on. If "
+            f"the model's special tokens have these ids, {how_to_list(found)}",
             PairityWarning,
             stacklevel=2,
         )
@@ -238,10 +238,10 @@ def how_to_list(found: Found) -> str:
     contents = '{"special_tokens": {"NAME": ID}}'
     beside = Path(found.place).with_suffix(".json").name
     if beside != "tokenizer.json":
-        return f"write them beside it first, into {beside}: {contents}."
+        return f"first list them next to it, in {beside}: {contents}."
     return (  # a file of that name would be opened in place of the ranks
-        f"copy it to ranks.tiktoken first, write them beside the copy, into ranks.json: {contents}, and continue from "
-        f"ranks.tiktoken@{found.pattern or 'PATTERN'}."
+        f"first copy it to ranks.tiktoken, list them next to the copy, in ranks.json: {contents}, and "
+        f"continue from ranks.tiktoken@{found.pattern or 'PATTERN'}."
     )
 
 
@@ -258,7 +258,8 @@ def with_roles(special_tokens: Sequence[str], roles: Roles) -> list[str]:
     names += [name for name in dict.fromkeys(roles.named.values()) if name not in names]
     if blank := [name for name in names if name.isspace()]:
         raise PairityError(
-            f"the special token {blank[0]!r} is white space, which any text may hold. Give it a name such as '<s>'."
+            f"the special token {blank[0]!r} is white space, which any text may contain. Give it a name "
+            "such as '<s>'."
         )
     return names
 
@@ -290,12 +291,13 @@ def inherit_pretokenization(
         asked = Pretokenization.of(pretokenizer or own.name.removesuffix(":digits"), digits)
         if asked.pattern != own.pattern:
             raise PairityError(
-                f"the tokenizer to continue from cuts text with {own.name!r}, but {asked.name!r} was requested: "
-                "its tokens fit no other. Leave pretokenizer (--pretokenizer) and digits (--single-digits) out."
+                f"the tokenizer to continue from splits text with {own.name!r}, but {asked.name!r} was "
+                "requested: its tokens fit no other. Leave out pretokenizer (--pretokenizer) and digits "
+                "(--single-digits)."
             )
     if normalize not in (None, own.normalize):
         raise PairityError(
-            f"the tokenizer to continue from has normalize={own.normalize!r}, but {normalize!r} was requested: "
-            "its tokens were learned so. Leave normalize (--normalize) out."
+            f"the tokenizer to continue from has normalize={own.normalize!r}, but {normalize!r} was "
+            "requested: its tokens were learned that way. Leave out normalize (--normalize)."
         )
     return own

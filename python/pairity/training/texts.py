@@ -89,19 +89,18 @@ class Texts:
         for language, one in measures.items():
             if one.estimate and one.estimate.is_rough:
                 found.append(
-                    f"no language with dev text is written as {language!r} is, so its ratio of {one.ratio:,.1f} bytes "
-                    "per line is a rough guess by all of them. Translate the first ten dev lines into "
+                    f"no language with dev text has the script of {language!r}, so its ratio of {one.ratio:,.1f} bytes "
+                    "per line is a rough guess from all of them. Translate the first ten dev lines into "
                     f"{language!r}, or give a number."
                 )
             elif self.has_all_lines(one.estimate):
                 found.append(
-                    f"{language!r} has all lines of dev text, which measure it better than a ratio that is estimated: "
-                    "leave the ratio out."
+                    f"{language!r} has all dev lines, which measure it better than an estimated ratio: remove the ratio."
                 )
         return found
 
     def has_all_lines(self, estimate: Estimate | None) -> bool:
-        """Whether a language was estimated by as many dev lines as others have, and needs no estimate."""
+        """Whether a language was estimated from as many dev lines as others have, and needs no estimate."""
         if estimate is None or estimate.lines is None or self.dev is None:
             return False
         return estimate.lines == self.dev[estimate.languages[0]].lines
@@ -304,9 +303,9 @@ def lines_to_go_by(
 
 def refuse_counted(languages: list[str]) -> NoReturn:
     raise PairityError(
-        f"the ratio of {quoted(languages)} is auto and there is dev text for {quoted(languages)}, but dev counts do "
-        "not say how long each line is: give all dev text as text, or leave that of "
-        f"{quoted(languages)} out."
+        f"the ratio of {quoted(languages)} is auto and there is dev text for {quoted(languages)}, but dev "
+        "counts do not record how long each line is: give all dev text as text, or leave out that of "
+        f"{quoted(languages)}."
     )
 
 

@@ -65,7 +65,7 @@ class Trace:
 
     @property
     def learned(self) -> npt.NDArray[np.bool_]:
-        """Of each merge whether this run learned it; others were there before it."""
+        """For each merge, whether this run learned it; others existed before."""
         return self.count > 0
 
     def services(self) -> dict[str, int]:
@@ -81,11 +81,11 @@ class Trace:
         }
 
     def compared(self) -> npt.NDArray[np.bool_]:
-        """For each language whether its cost is comparable with those of the others."""
+        """For each language, whether its cost can be compared with the others."""
         return np.array([language not in self.set_apart for language in self.languages], bool)
 
     def never_served(self) -> list[str]:
-        """Who was not served at all, in a run in which each could have been."""
+        """Languages that were never served, in a run in which each could have been."""
         services = self.services()
         share = sum(services.values()) / len(self.languages)
         return [
@@ -95,7 +95,7 @@ class Trace:
         ]
 
     def stuck(self) -> dict[str, int]:
-        """Language -> merges that were spent on it while its cost hardly moved (STUCK_SERVICES, STUCK_GAIN)."""
+        """Language -> merges spent on it while its cost hardly moved (STUCK_SERVICES, STUCK_GAIN)."""
         found = {}
         for index, language in enumerate(self.languages):
             served = np.concatenate([[0], np.cumsum(self.served == index)])[self.sampled]

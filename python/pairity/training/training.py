@@ -65,33 +65,33 @@ def train(
     superwords: float | None = None,
     **roles: Unpack[GivenRoles],
 ) -> Tokenizer:
-    """Learn a tokenizer of exactly `vocab_size` tokens (bytes, learned and special), or of `num_merges` merges.
+    """Train a tokenizer of exactly `vocab_size` tokens (bytes, learned and special), or of `num_merges` merges.
 
-    `train` and `dev` are SOURCEs: a folder with a file per language, "LANG=PATH", counts, a list of those, or
-    {language: path | lines | {pretoken: count}}. Dev text must be parallel where languages are compared by line.
-    `dev` may also be several sets that steer together: `DevSets({"news": "news/", "chat": "chat/"})`.
-    `pretokenizer` is a name or a pattern (None: gpt4o, or that of the tokenizer that is continued).
-    `text_column`, `language_column`, `errors`, `on_error` and `dedup` say how text is read, as for `count`; of dev
-    text, which may be parallel, no line is passed over.
-    `skip` leaves languages out, `choose` takes only some: codes, or the name of a set ("paper-30"). `draw` says how
-    much of the train text is taken: `Draw(balance="temperature", temperature=3.3, budget="10GB")`.
-    `whole_characters` forbids tokens that join a part of a character with another.
-    `reserved` adds special tokens for later, `pad_to` as many more as make the size a multiple (64, 128).
+    `train` and `dev` are SOURCEs: a folder with one file per language, "LANG=PATH", counts, a list of those, or
+    {language: path | lines | {pretoken: count}}. Dev text must be parallel if languages are compared by line.
+    `dev` may also be several sets: `DevSets({"news": "news/", "chat": "chat/"})`.
+    `pretokenizer` is a name or a pattern (None: gpt4o, or that of the continued tokenizer).
+    `text_column`, `language_column`, `errors`, `on_error` and `dedup` control how text is read, as for `count`. Lines
+    of dev text are never skipped, because it may be parallel.
+    `skip` leaves out languages, `choose` takes only some: codes, or the name of a set ("paper-30"). `draw` says how
+    much of the training text to take: `Draw(balance="temperature", temperature=3.3, budget="10GB")`.
+    `whole_characters` forbids tokens that join part of a character with another.
+    `reserved` adds special tokens for later use, `pad_to` as many more as make the size a multiple (64, 128).
     `progress`: None shows a bar on a terminal and writes a line every 30 seconds elsewhere, False shows nothing, a
-    function hears of every stage.
-    `checkpoint` names a file that keeps the merges so far; with `resume` a killed run goes on from it. It stays
-    when the run is done: remove it once the tokenizer is saved. Counting that takes more than a minute is kept beside
-    it, in a folder of the same name with `.counting` at its end.
+    function is called for every stage.
+    `checkpoint` names a file that keeps the merges so far; with `resume`, a killed run continues from it. It is not
+    removed at the end: remove it once the tokenizer is saved. Counting that takes more than a minute is kept next to
+    it, in a folder of the same name that ends in `.counting`.
     `superwords=0.5` learns half of the tokens from words, and the other half from phrases of up to four words, so that
-    tokens may reach across spaces; `pretokenizer="gpt4o:words6"` is for phrases of up to six.
-    `memory` and `min_count` are for counting the train text, and mean what they mean for `count`.
-    `continue_from` (a tokenizer, its place, or an object of `tokenizers` or `transformers`) keeps a tokenizer's tokens
-    and ids and all that its files say, cuts text as it does, and learns further tokens: `add_tokens` of them, or as
-    many as make `vocab_size`, or those of `num_merges` further merges. Here `pad_to` adds no tokens: it is what the
-    rows of the embedding are rounded up to in the report.
-    `roles` are kept with the tokenizer and written wherever it goes: bos_token, eos_token, pad_token and unk_token
-    (added to the special tokens if they are not among them), add_bos and add_eos, which make other libraries put
-    those tokens around every text, and chat_template, the text of a Jinja template.
+    tokens can cross spaces; `pretokenizer="gpt4o:words6"` allows phrases of up to six.
+    `memory` and `min_count` apply to counting the training text, as for `count`.
+    `continue_from` (a tokenizer, its path, or an object from `tokenizers` or `transformers`) keeps a tokenizer's tokens
+    and ids and everything in its files, splits text as it does, and learns more tokens: `add_tokens` of them, or as
+    many as make `vocab_size`, or those of `num_merges` more merges. Here `pad_to` adds no tokens: the report rounds the
+    rows of the embedding up to it.
+    `roles` are saved with the tokenizer and written by every export: bos_token, eos_token, pad_token and unk_token
+    (added to the special tokens if they are not among them), add_bos and add_eos, which make other libraries add
+    those tokens to every text, and chat_template, the text of a Jinja template.
     """
     settings = make_settings(
         continue_from,

@@ -68,12 +68,12 @@ def read_morph(
         if language in words:
             raise PairityError(f"{path}: there is already a file for {language!r}. Keep one of the two.")
         words[language] = read_morph_file(path, every_row=every_row)
-    name_it = f"Name a file by the code of its language, such as eng_Latn{files[0].suffix}."
+    name_it = f"Name each file after its language code, such as eng_Latn{files[0].suffix}."
     if not words:
-        raise PairityError(f"{folder}: which languages are {listed(unknown)}? {name_it}")
+        raise PairityError(f"{folder}: unknown languages: {listed(unknown)}. {name_it}")
     if unknown:
         warnings.warn(
-            f"MorphScore data of unknown languages is left out: {listed(unknown)}. {name_it}",
+            f"MorphScore data for unknown languages is left out: {listed(unknown)}. {name_it}",
             PairityWarning,
             stacklevel=2,
         )
@@ -117,7 +117,7 @@ def read_morph_file(path: str | Path, *, every_row: bool = False) -> list[MorphW
         if word and "".join(cut).lower() == word.lower() and len("".join(cut).encode()) == len(word.encode()):
             words.append(MorphWord(word, cut, frequency_of(path, row[weight]) if weight else 1.0))
     if not words:
-        raise PairityError(f"{path}: no row whose parts make up its word.")
+        raise PairityError(f"{path}: in no row do the parts add up to the word.")
     return words
 
 

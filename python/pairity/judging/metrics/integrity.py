@@ -61,7 +61,7 @@ def unknown_tokens(found: Utf8Integrity) -> Share:
 
 
 def split_characters(found: Utf8Integrity, width: int | None = None) -> Share:
-    """Characters cut by a token edge / characters: all of them, or only those `width` bytes long."""
+    """Characters split across tokens / characters: all of them, or only those `width` bytes long."""
     chosen = slice(None) if width is None else slice(width - 1, width)
     split, characters = found.split_characters[chosen], found.characters[chosen]
     return Share(int(split.sum()), int(characters.sum()), nothing="the text has no such characters")
@@ -132,8 +132,8 @@ INTEGRITY: list[Metric[[Utf8Integrity], Share]] = [
         function=split_characters,
         unit="share",
         better="lower",
-        title="characters cut by a token edge",
-        short_title="Characters cut",
+        title="characters split across tokens",
+        short_title="Characters split",
         over_languages=POOLED,
         decimals=1,
         percent=True,
@@ -146,8 +146,8 @@ INTEGRITY: list[Metric[[Utf8Integrity], Share]] = [
         function=partial(split_characters, width=2),
         unit="share",
         better="lower",
-        title="characters of 2 bytes cut by a token edge",
-        short_title="Characters cut (2 bytes)",
+        title="characters of 2 bytes split across tokens",
+        short_title="Characters split (2 bytes)",
         over_languages=POOLED,
         decimals=1,
         percent=True,
@@ -158,8 +158,8 @@ INTEGRITY: list[Metric[[Utf8Integrity], Share]] = [
         function=partial(split_characters, width=3),
         unit="share",
         better="lower",
-        title="characters of 3 bytes cut by a token edge",
-        short_title="Characters cut (3 bytes)",
+        title="characters of 3 bytes split across tokens",
+        short_title="Characters split (3 bytes)",
         over_languages=POOLED,
         decimals=1,
         percent=True,
@@ -170,8 +170,8 @@ INTEGRITY: list[Metric[[Utf8Integrity], Share]] = [
         function=partial(split_characters, width=4),
         unit="share",
         better="lower",
-        title="characters of 4 bytes cut by a token edge",
-        short_title="Characters cut (4 bytes)",
+        title="characters of 4 bytes split across tokens",
+        short_title="Characters split (4 bytes)",
         over_languages=POOLED,
         decimals=1,
         percent=True,
