@@ -95,7 +95,8 @@ class Texts:
                 )
             elif self.has_all_lines(one.estimate):
                 found.append(
-                    f"{language!r} has all dev lines, which measure it better than an estimated ratio: remove the ratio."
+                    f"{language!r} has all dev lines, which measure it better than an estimated ratio: "
+                    "remove the ratio."
                 )
         return found
 
