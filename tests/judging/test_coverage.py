@@ -74,6 +74,18 @@ def test_noise_is_shared_as_far_as_the_lines_show_it() -> None:
     assert shares[1] > 0.95
 
 
+def test_lines_longer_in_all_languages_alike_are_no_noise_of_the_gini_coefficient() -> None:
+    random = np.random.default_rng(5)
+    lengths = np.exp(random.normal(0, 0.4, (40, 1)))
+    tokens = lengths * (1 + 0.15 * random.normal(size=(40, 200)))
+    costs = costs_of(tokens, 400)
+    ours = noisy(costs, partial(deviations, tokens, costs))
+    assert ours.noise is not None
+    assert ours.errors is not None
+    of_own_noise = gini(1 + random.normal(size=(400, 200)) * ours.errors / costs[0])
+    assert gini(1 + ours.noise).std() == pytest.approx(of_own_noise.std(), rel=0.25)
+
+
 def test_deconvolution_takes_noise_away_and_leaves_what_is_far_off() -> None:
     random = np.random.default_rng(2)
     true = np.full(100, 30.0)

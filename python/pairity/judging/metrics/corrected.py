@@ -66,9 +66,10 @@ def noisy(costs: Floats, lines: Lines | None, seed: int = 0) -> Noisy:
     # Without resamples, noise, or a cost, there is nothing to correct.
     if resamples < 2 or languages < 2 or not np.all(np.isfinite(costs)) or not np.all(costs > 0):
         return Noisy(costs)
-    relative = costs[1:] / costs[0] - 1.0
+    relative = costs[1:] / costs[0]
     common = relative.mean(axis=1, keepdims=True)  # all languages dearer or cheaper: no inequality
-    own = relative - common
+    # A quotient, not a difference: longer lines make all costs of a resample larger, and their noise with them.
+    own = relative / common - 1.0
     if not np.all(own.std(axis=0) > 1e-12):
         return Noisy(costs)
     if lines is not None:
@@ -79,7 +80,7 @@ def noisy(costs: Floats, lines: Lines | None, seed: int = 0) -> Noisy:
         apart = np.take_along_axis(own, order, axis=0)
         # The variance of resamples divides by n; an unbiased one, by n - 1.
         own = np.sqrt(count / (count - 1)) * (np.sqrt(shared) * own + np.sqrt(1.0 - shared) * apart)
-    return Noisy(costs, common + own, costs[0] * own.std(axis=0))
+    return Noisy(costs, common * (1.0 + own) - 1.0, costs[0] * own.std(axis=0))
 
 
 def shared_noise(own: Floats, lines: Lines) -> float:
