@@ -8,6 +8,7 @@ The record is docs/results/bench.json; the tables of the pages and docs/speed.sv
 """
 
 import argparse
+import itertools
 import json
 import math
 import os
@@ -278,19 +279,16 @@ def growth(bench: Bench) -> None:
 
 def policies(bench: Bench) -> None:
     """What the policies beyond the paper cost: the same merge loop, beside that of parity."""
-    o = bench.options
-    files = {"train": paths(bench.texts.train), "dev": paths(bench.texts.dev)}
-    for languages in (2, 4) if o.quick else (30, 200):
-        counts = bench.prepare("cut", languages=languages, **files)
-        for merges in (o.merges, 4 * o.merges):
-            case = f"{languages} languages, {merges:,} merges, from counts"
-            job: dict[str, Any] = {"merges": merges, "method": "parity"} | counts
-            bench.measure(case, "merge", **job)
-            for share in (0.7, 0.5):
-                bench.measure(case, "merge", label=f"pairity, joint {share}", **job | {"joint": share})
-            for beta in (16, 64, 150):
-                fair = job | {"method": "fair", "beta": float(beta)}
-                bench.measure(case, "merge", label=f"pairity, fair {beta}", **fair)
+    variants: dict[str, dict[str, Any]] = {"": {}}
+    variants |= {f"joint {share}": {"joint": share} for share in (0.7, 0.5)}
+    variants |= {f"fair {beta:g}": {"method": "fair", "beta": beta} for beta in (16.0, 64.0, 150.0)}
+    chosen = {"the paper's": (bench.texts.train, bench.texts.dev), "all": bench.texts.widest()}
+    for which, (train, dev) in chosen.items():
+        counts = bench.prepare("count", train=paths(train), dev=paths(dev), languages=len(train))
+        for times, (name, setting) in itertools.product((1, 4), variants.items()):
+            job = {"merges": times * bench.options.merges, "method": "parity", "min_frequency": 2}
+            case = f"{which} {len(train)} languages, {job['merges']:,} merges, from counts"
+            bench.measure(case, "merge", label=f"pairity, {name}" if name else "", **job | counts | setting)
 
 
 def paths(files: dict[str, Path]) -> dict[str, str]:
@@ -320,9 +318,7 @@ def parse(arguments: list[str] | None) -> tuple[argparse.Namespace, str]:
     parser.add_argument("--lines", type=int, help="only so many lines of each language (quick: 1000)")
     parser.add_argument("--merges", type=int, help="32000, and 4 times that for the large runs (quick: 300)")
     parser.add_argument("--peer-merges", type=int, help="for ParityBpeTrainer (default: as --merges)")
-    parser.add_argument(
-        "--words", type=int, help="distinct words of the largest growth run (default: 10 million)"
-    )
+    parser.add_argument("--words", type=int, help="distinct words of the largest growth run (10 million)")
     parser.add_argument("--threads", type=int, default=machine()["cores"], help="default: all cores")
     parser.add_argument("--repeat", type=int, default=1, help="runs of each job; the middle one counts")
     parser.add_argument("--skip-peers", action="store_true", help="measure pairity alone")
@@ -330,9 +326,7 @@ def parse(arguments: list[str] | None) -> tuple[argparse.Namespace, str]:
         "--reuse", type=Path, metavar="FILE", help="take peers from an earlier bench.json if it fits"
     )
     parser.add_argument("--timeout", type=int, default=7200, help="seconds for one job")
-    parser.add_argument(
-        "--data", type=Path, help="folder with train/ and flores200/ (default: ../shared/data)"
-    )
+    parser.add_argument("--data", type=Path, help="folder with train/ and flores200/ (../shared/data)")
     parser.add_argument(
         "--made-up", action="store_true", help="the embedded sample and made-up words as text"
     )

@@ -50,6 +50,18 @@ class Texts:
     test: dict[str, Path]
     what: str
 
+    def widest(self) -> tuple[dict[str, Path], dict[str, Path]]:
+        """All languages that there are, to train on and to steer by: as some have only dev text to learn from, test
+        text steers."""
+        train, dev, test = (
+            {
+                path.name.partition(".")[0]: path
+                for path in sorted(next(iter(files.values())).parent.iterdir())
+            }
+            for files in (self.train, self.dev, self.test)
+        )
+        return {name: train.get(name, dev[name]) for name in test}, test
+
     def plain(self, folder: Path) -> dict[str, Path]:
         """Copies of the training text without compression, for trainers that read plain text."""
         folder.mkdir(parents=True, exist_ok=True)

@@ -148,6 +148,7 @@ def pairity_merge(job: Job) -> Answer:
             global_merges=0 if parity else None,
             joint=job.get("joint"),
             beta=job.get("beta"),
+            min_frequency=job.get("min_frequency", 0),
             threads=job["threads"],
         )
     words = sum(part.distinct for part in train.values())

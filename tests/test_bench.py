@@ -52,7 +52,7 @@ def test_counting_under_a_limit_is_measured(tmp_path: Path) -> None:
 
 def test_a_quick_run_makes_record_tables_and_figure(tmp_path: Path) -> None:
     options = (
-        "--quick --made-up --skip-peers --suite count encode growth --threads 1 --languages 2 --lines 60 "
+        "--quick --made-up --skip-peers --suite count encode growth policies --threads 1 --languages 2 --lines 60 "
         "--merges 40 --words 800 --repeat 2"
     )
     command = [sys.executable, str(BENCHES / "bench.py"), *options.split(), "--root", str(tmp_path)]
@@ -61,7 +61,7 @@ def test_a_quick_run_makes_record_tables_and_figure(tmp_path: Path) -> None:
     assert "count plain text, 1 thread" in ended.stdout
 
     record = json.loads((tmp_path / "docs" / "results" / "bench.json").read_text(encoding="utf-8"))
-    assert set(record["suites"]) == {"count", "encode", "growth"}
+    assert set(record["suites"]) == {"count", "encode", "growth", "policies"}
     for suite in record["suites"].values():
         assert suite["rows"]
         for row in suite["rows"]:

@@ -135,7 +135,7 @@ def test_a_sweep_without_dev_says_which_option_is_missing(project: Path) -> None
     assert failed.returncode == 1
     assert "pass it with --dev, or use --method classical" in failed.stderr
     steered = pairity("sweep", *given, "--method", "parity-unigram", "-o", project / "out")
-    assert "method parity-unigram measures languages by parallel text: give it with --dev" in steered.stderr
+    assert "method parity-unigram compares languages on parallel text: pass it with --dev" in steered.stderr
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

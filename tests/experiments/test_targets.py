@@ -252,13 +252,13 @@ def test_the_size_that_is_needed_is_between_two_that_were_looked_at() -> None:
     [
         (
             Needed("fair 16", None, 32000),
-            r"up to 32,000 tokens; largest \(--largest\) looks further\.$",
+            r"misses a target at 32,000 tokens; largest \(--largest\) looks further\.$",
         ),
         (
             Needed("fair 16", None, 9000, all_learned=True),
-            r"up to 9,000 tokens, which are all that the text gives\.$",
+            r"misses a target at 9,000 tokens, the most that this text allows\.$",
         ),
-        (Needed("fair 16", 13400, 13000), r"^About 13,400 tokens would do: .* not yet at 13,000\.$"),
+        (Needed("fair 16", 13400, 13000), r"^About 13,400 tokens would be enough: .* but not at 13,000\.$"),
     ],
 )
 def test_what_is_said_of_larger_vocabularies(needed: Needed, said: str) -> None:

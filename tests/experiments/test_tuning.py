@@ -179,7 +179,7 @@ def test_out_of_reach_is_said_with_what_is_closest_and_what_would_be_needed(
         ({"compare": ["a=train", "a=dev"]}, "^tune: two rows are called 'a': write NAME=TOKENIZER"),
         (
             {"judge": None, "dev": "gaps"},
-            "^tune: the even lines of dev, which are to judge, have no text in tam_Taml",
+            "^tune: the even lines of dev, which are to evaluate, have no text in tam_Taml",
         ),
         ({"judge": "odd"}, "^tune, the text to judge on: the text is not parallel"),
         ({"judge": None, "dev": "odd"}, "^tune, dev: the text is not parallel"),

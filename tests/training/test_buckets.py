@@ -122,9 +122,8 @@ def test_a_few_lines_of_dev_text_make_a_better_estimate():
     guess = without.record["languages"]["tam_Taml"]["line_equivalent"]["bytes"]
     assert abs(found["bytes"] - true) < abs(guess - true)
     all_lines, said = learn({"tam_Taml": "auto"}, DEV, DEV)
-    assert [one for one in said if "all lines of dev text" in one] == [
-        "'tam_Taml' has all lines of dev text, which measure it better than a ratio that is estimated: leave the "
-        "ratio out."
+    assert [one for one in said if "has all dev lines" in one] == [
+        "'tam_Taml' has all dev lines, which measure it better than an estimated ratio: remove the ratio."
     ]
     assert all_lines.record["languages"]["tam_Taml"]["line_equivalent"]["bytes"] == pytest.approx(true)
 

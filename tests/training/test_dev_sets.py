@@ -219,7 +219,7 @@ def test_what_is_wrong_with_a_weight_says_what_to_write():
         "out",
     ]
     said = CliRunner().invoke(main, words)
-    assert "'much' is no number: write NAME=W, such as news=0.5." in str(said.exception)
+    assert "'much' is not a number: write NAME=W, such as news=0.5." in str(said.exception)
 
 
 def test_dev_text_of_a_language_with_a_ratio_is_not_used_in_further_sets():
