@@ -287,6 +287,21 @@ def test_weights_are_renewed_at_the_same_merges():
     assert engine(**case, known=whole.merges[:2061])[0].merges == whole.merges
 
 
+def test_many_languages_are_asked_together():
+    """More than 64, of which most pairs occur in a few."""
+    numbers = np.random.default_rng(1)
+    letters = [bytes([97 + place % 26, 97 + (place + 1) % 26, 97 + (place + 5) % 26]) for place in range(70)]
+    train = {
+        f"lang{place}": {bytes(numbers.choice(list(own), 6)): int(numbers.integers(1, 90)) for _ in range(9)}
+        for place, own in enumerate(letters)
+    }
+    dev = {name: dict([*words.items()][:5]) for name, words in train.items()}
+    case = {"train": train, "dev": dev, "dev_units": dict.fromkeys(train, 5.0), "num_merges": 250}
+    for method in (Parity(joint=0.5), Fair(beta=3), Fair(beta=150)):
+        for floor in (0, 20):
+            assert_equal(case | {"method": method, "min_frequency": floor})
+
+
 def test_lists_that_come_and_go_are_kept_apart():
     # Thousands of words make lists too long for the index, and most of them die: their block is made anew on the way.
     numbers = np.random.default_rng(1)
