@@ -126,8 +126,9 @@ def _tiktoken(name):
 @settings(max_examples=100, deadline=None)
 def test_bytes_come_back_through_tiktoken_too(data):
     tok, theirs = small(), _tiktoken("gpt4o")
-    assert theirs.decode_bytes(tok.encode(data)) == data
-    assert theirs.decode_bytes(theirs._encode_bytes(data)) == data == tok.decode_bytes(tok.encode(data))
+    ids = tok.encode(data, disallowed_special=())
+    assert theirs.decode_bytes(ids) == data == tok.decode_bytes(ids)
+    assert theirs.decode_bytes(theirs._encode_bytes(data)) == data
 
 
 def test_flores_lines_in_all_languages_have_the_same_ids(shared):
