@@ -66,7 +66,7 @@ impl SymbolsBuf {
         let end = self.0.len();
         self.0.resize(end + (1 + bytes) * SymbolsBuf::SIZE, 0);
         let (separator, symbols) = self.0[end..].split_at_mut(SymbolsBuf::SIZE);
-        separator.fill(0xFF);
+        separator.copy_from_slice(&SEPARATOR.to_le_bytes()[..SymbolsBuf::SIZE]);
         for (symbol, id) in symbols.as_chunks_mut().0.iter_mut().zip(ids) {
             let [low, middle, high, _] = id.to_le_bytes();
             *symbol = [low, middle, high];
@@ -174,7 +174,7 @@ impl StartPairs {
         &mut pairs[*place as usize]
     }
 
-    #[cold]
+    #[cold] // and not inlined: the loop over all of the text then has room for what it needs in registers
     fn add(pairs: &mut Vec<StartPair>, pair: Pair) -> u32 {
         pairs.push(StartPair { pair, count: 0, boundaries: BoundaryWriter::new() });
         pairs.len() as u32 - 1
@@ -189,7 +189,7 @@ impl StartPairs {
         }
     }
 
-    /// Without those of words that weigh nothing alone.
+    /// All but those of words that weigh nothing alone.
     pub fn into_vec(mut self) -> Vec<StartPair> {
         self.pairs.retain(|pair| pair.count > 0);
         self.pairs
@@ -246,9 +246,9 @@ impl Part {
                 continue;
             }
             let last = part.regions.last().map(|region| (region.owner, region.weight));
-            let first = part.symbols.len() as u32;
             if last != Some((word.owner, word.weight)) {
-                part.regions.push(Region { start: first, owner: word.owner, weight: word.weight });
+                let start = part.symbols.len() as u32;
+                part.regions.push(Region { start, owner: word.owner, weight: word.weight });
             }
             match tokens {
                 None => part.add_bytes(word, &ranks),
@@ -258,7 +258,6 @@ impl Part {
         Ok(part)
     }
 
-    #[inline(never)] // by itself, the loop over all of the text has room for what it needs in registers
     fn add_bytes(&mut self, word: &Word, ranks: &[u8; 256]) {
         let rank = |&byte: &u8| ranks[usize::from(byte)];
         let mut boundary = self.symbols.len() as u32 + 1;

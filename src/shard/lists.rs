@@ -116,7 +116,7 @@ pub fn code<'r>(ascending: &[u32], room: &'r mut Vec<u8>) -> &'r [u8] {
     &bytes[..number]
 }
 
-/// What a distance takes.
+/// What a distance may take.
 const MOST_BYTES: usize = u32::BITS.div_ceil(7) as usize;
 
 #[inline(always)]
@@ -128,7 +128,7 @@ fn code_distance(mut distance: u32, mut each: impl FnMut(u8)) {
     each(distance as u8);
 }
 
-/// Room made beforehand need not be looked for before every entry.
+/// With room made beforehand, none need be looked for at every entry.
 fn at_least<T: Copy + Default>(entries: usize, room: &mut Vec<T>) -> &mut [T] {
     if room.len() < entries {
         room.resize(entries, T::default());
@@ -143,7 +143,7 @@ pub struct BoundaryWriter {
 }
 
 impl BoundaryWriter {
-    /// With some room: lists of a few bytes grow thousands of times.
+    /// With some room: most lists would soon be moved several times.
     pub fn new() -> BoundaryWriter {
         BoundaryWriter { bytes: Vec::with_capacity(64), last: 0 }
     }
