@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Into how many parts a text is cut to be laid out by several threads: each walks all words and takes 2.5 MB.
+/// Into how many parts a text is cut to be laid out by several threads: each walks all words.
 const MOST_PARTS: usize = 16;
 
 /// A text to learn from, with the queue of its pairs.
@@ -259,7 +259,7 @@ fn summed<'c>(texts: &[Counted<'c>], part: usize, parts: usize) -> Vec<Word<'c>>
     let expected = texts.iter().map(Counted::distinct).sum::<usize>() / parts;
     let mut places: FxHashMap<&[u8], usize> =
         FxHashMap::with_capacity_and_hasher(expected, Default::default());
-    let mut sums: Vec<Word> = Vec::new();
+    let mut sums: Vec<Word> = Vec::with_capacity(expected);
     for word in texts.iter().flat_map(words) {
         // By how they begin, so that words with the same beginning stay together.
         let share = word.bytes.iter().take(6).fold(0, |share, &byte| share * 31 + usize::from(byte));

@@ -12,7 +12,7 @@ use crate::check_in::CheckIn;
 use crate::counts::Counted;
 use crate::encode::Encoder;
 use crate::error::{Error, Result};
-use crate::vocabulary::{Vocabulary, byte_ranks};
+use crate::vocabulary::Vocabulary;
 use crate::word::Word;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -57,44 +57,47 @@ impl<'e> Start<'e> {
 
     /// Cuts word after word; each thread needs its own.
     pub fn cutter<'s>(&'s self, stop: &'s AtomicBool) -> Cutter<'s> {
-        Cutter { start: self, stop, bytes: byte_ranks(), merger: Merger::default(), numbers: Vec::new() }
+        Cutter { start: self, stop, merger: Merger::default(), numbers: Vec::new() }
     }
 }
 
 pub struct Cutter<'s> {
     start: &'s Start<'s>,
     stop: &'s AtomicBool,
-    bytes: [u8; 256],
     merger: Merger,
     numbers: Vec<u32>,
 }
 
 impl Cutter<'_> {
-    /// The numbers of a word's tokens.
-    pub fn cut(&mut self, word: &[u8]) -> Result<&[u32]> {
-        self.numbers.clear();
-        match &self.start.0 {
-            None => self.numbers.extend(word.iter().map(|&byte| u32::from(self.bytes[usize::from(byte)]))),
-            Some(Encoded { encoder, numbers, .. }) => {
-                let mut go_on = || !self.stop.load(Ordering::Relaxed);
-                encoder.cut(Word::from(word), &mut self.merger, &mut CheckIn::new(&mut go_on))?;
-                for &id in &self.merger.ids {
-                    let number = numbers[id as usize];
-                    self.numbers.push(number.ok_or_else(|| {
-                        Error::Invalid(format!("token {id} has no number, but text is cut into it"))
-                    })?);
-                }
+    /// The numbers of a word's tokens; `None` where all are bytes, as they mostly are: nobody need write them down.
+    #[inline]
+    pub fn cut(&mut self, word: &[u8]) -> Result<Option<&[u32]>> {
+        let start = self.start;
+        match &start.0 {
+            None => Ok(None),
+            Some(encoded) => {
+                self.encode(encoded, word)?;
+                Ok(Some(&self.numbers[..]).filter(|numbers| numbers.len() < word.len()))
             }
         }
-        Ok(&self.numbers)
+    }
+
+    fn encode(&mut self, encoded: &Encoded, word: &[u8]) -> Result<()> {
+        let mut go_on = || !self.stop.load(Ordering::Relaxed);
+        encoded.encoder.cut(Word::from(word), &mut self.merger, &mut CheckIn::new(&mut go_on))?;
+        self.numbers.clear();
+        for &id in &self.merger.ids {
+            let number = encoded.numbers[id as usize];
+            self.numbers.push(number.ok_or_else(|| {
+                Error::Invalid(format!("token {id} has no number, but text is cut into it"))
+            })?);
+        }
+        Ok(())
     }
 
     /// The number of tokens of a word.
     pub fn count(&mut self, word: &[u8]) -> Result<u64> {
-        Ok(match self.start.0 {
-            None => word.len() as u64,
-            Some(_) => self.cut(word)?.len() as u64,
-        })
+        Ok(self.cut(word)?.map_or(word.len(), <[u32]>::len) as u64)
     }
 
     /// The number of tokens of a text.
@@ -113,6 +116,7 @@ mod tests {
     use crate::split::Pretokenizer;
     use crate::strings::StringsBuf;
     use crate::tokens::Tokens;
+    use crate::vocabulary::byte_ranks;
 
     /// The bytes; `abc`, made of `a` and `bc`, whose rank is higher; and `xyz`, which no merge makes.
     fn encoder() -> Encoder {
@@ -137,9 +141,9 @@ mod tests {
         let start = Start::encoded(&encoder, &ids()).unwrap();
         let number = |byte: u8| u32::from(byte_ranks()[usize::from(byte)]);
         let mut cutter = start.cutter(&stop);
-        assert_eq!(cutter.cut(b"xabc").unwrap(), [number(b'x'), 256]);
-        assert_eq!(cutter.cut(b"xyz").unwrap(), [258]);
-        assert_eq!(cutter.cut(b"xyzx").unwrap(), [b'x', b'y', b'z', b'x'].map(number));
+        assert_eq!(cutter.cut(b"xabc").unwrap(), Some(&[number(b'x'), 256][..]));
+        assert_eq!(cutter.cut(b"xyz").unwrap(), Some(&[258][..]));
+        assert_eq!(cutter.cut(b"xyzx").unwrap(), None, "all are bytes");
         assert_eq!(cutter.count(b"abcbc").unwrap(), 2);
         assert_eq!((start.length(256), start.length(number(b'x'))), (3, 1));
         let vocabulary = start.vocabulary();

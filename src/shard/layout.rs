@@ -9,10 +9,11 @@ use crate::error::{Error, Result};
 use crate::memory::prefetch;
 use crate::pair::Pair;
 use crate::start::Start;
+use crate::vocabulary::byte_ranks;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// No token has this id, the largest that [`Symbols`] can hold.
+/// No token has this id, the largest that [`SymbolsBuf`] can hold.
 pub const SEPARATOR: u32 = 0xFF_FFFF;
 pub const MOST_TOKENS: usize = SEPARATOR as usize;
 /// How many symbols a shard may have, so that the end of the last is a boundary: boundaries are 32-bit numbers.
@@ -45,114 +46,159 @@ pub struct Region {
 }
 
 /// Token ids, three bytes each: they are most of what a shard takes.
-#[derive(Default)]
-pub struct Symbols(Vec<u8>);
+pub struct SymbolsBuf(Vec<u8>);
 
-impl Symbols {
+impl SymbolsBuf {
     const SIZE: usize = 3;
+    /// What [`Symbols`] reads behind the last symbol.
+    const PADDING: usize = 2;
 
-    fn with_capacity(symbols: usize) -> Symbols {
-        Symbols(Vec::with_capacity(symbols * Symbols::SIZE + 1))
+    fn with_capacity(symbols: usize) -> SymbolsBuf {
+        SymbolsBuf(Vec::with_capacity(symbols * SymbolsBuf::SIZE + SymbolsBuf::PADDING))
     }
 
     fn len(&self) -> usize {
-        self.0.len() / Symbols::SIZE
+        self.0.len() / SymbolsBuf::SIZE
     }
 
-    pub fn push(&mut self, id: u32) {
-        self.0.extend_from_slice(&id.to_le_bytes()); // four bytes are written at once, three of them one by one
-        self.0.pop();
+    /// A separator and the symbols of a word of so many bytes.
+    fn add_word(&mut self, bytes: usize, ids: impl Iterator<Item = u32>) {
+        let end = self.0.len();
+        self.0.resize(end + (1 + bytes) * SymbolsBuf::SIZE, 0);
+        let (separator, symbols) = self.0[end..].split_at_mut(SymbolsBuf::SIZE);
+        separator.copy_from_slice(&SEPARATOR.to_le_bytes()[..SymbolsBuf::SIZE]);
+        for (symbol, id) in symbols.as_chunks_mut().0.iter_mut().zip(ids) {
+            let [low, middle, high, _] = id.to_le_bytes();
+            *symbol = [low, middle, high];
+        }
     }
 
-    /// To be called after the last `push`: `get` reads a byte more than it needs.
+    /// To be called after the last word.
     pub fn finish(&mut self) {
-        self.0.push(0);
+        self.add_word(0, std::iter::empty());
+        self.0.extend_from_slice(&[0; SymbolsBuf::PADDING]);
     }
 
-    #[inline(always)]
-    pub fn get(&self, at: usize) -> u32 {
-        let four = self.0[at * Symbols::SIZE..].first_chunk().expect("a byte follows the last symbol");
-        u32::from_le_bytes(*four) & 0xFF_FFFF
-    }
-
-    #[inline(always)]
-    pub fn set(&mut self, at: usize, id: u32) {
-        self.0[at * Symbols::SIZE..][..Symbols::SIZE].copy_from_slice(&id.to_le_bytes()[..Symbols::SIZE]);
-    }
-
-    #[inline(always)]
-    pub fn prefetch(&self, at: usize) {
-        prefetch(&self.0[at * Symbols::SIZE]);
+    pub fn as_symbols(&mut self) -> Symbols<'_> {
+        Symbols(&mut self.0)
     }
 }
 
-/// The pairs of a part: how often each occurs, and its boundaries.
-#[derive(Default)]
+/// The same, borrowed, to be read and changed.
+///
+/// Coordinates are 32-bit numbers, so that the compiler knows that three times one of them is a `usize`: then it checks but
+/// one end of what is read or written.
+pub struct Symbols<'s>(&'s mut [u8]);
+
+impl Symbols<'_> {
+    #[inline(always)]
+    pub fn get(&self, at: u32) -> u32 {
+        let first = at as usize * SymbolsBuf::SIZE;
+        let four = self.0[first..first + 4].try_into().expect("four bytes");
+        u32::from_le_bytes(four) & 0xFF_FFFF
+    }
+
+    /// This one and the next, as [`two`] has them.
+    #[inline(always)]
+    pub fn get_two(&self, at: u32) -> u64 {
+        let first = at as usize * SymbolsBuf::SIZE;
+        let eight = self.0[first..first + 8].try_into().expect("eight bytes");
+        u64::from_le_bytes(eight) & 0xFFFF_FFFF_FFFF
+    }
+
+    #[inline(always)]
+    pub fn set(&mut self, at: u32, id: u32) {
+        let first = at as usize * SymbolsBuf::SIZE;
+        self.0[first..first + SymbolsBuf::SIZE].copy_from_slice(&id.to_le_bytes()[..SymbolsBuf::SIZE]);
+    }
+
+    #[inline(always)]
+    pub fn prefetch(&self, at: u32) {
+        prefetch(self.0.as_ptr().wrapping_add(at as usize * SymbolsBuf::SIZE));
+    }
+}
+
+/// Two symbols in one number, to be compared at once.
+#[inline(always)]
+pub fn two(left: u32, right: u32) -> u64 {
+    u64::from(left) | u64::from(right) << 24
+}
+
+/// A pair before the first merge: how often it occurs, and its boundaries.
+pub struct StartPair {
+    pub pair: Pair,
+    pub count: u64,
+    pub boundaries: BoundaryWriter,
+}
+
+impl StartPair {
+    fn push(&mut self, boundary: u32, weight: u64) {
+        self.count += weight;
+        self.boundaries.push(boundary);
+    }
+}
+
+/// The pairs of a part.
 pub struct StartPairs {
-    /// By the two bytes of a pair.
-    bytes: Vec<(u64, BoundaryWriter)>,
-    /// Those that occur, which are few of the 65,536.
-    occurring: Vec<u16>,
+    pairs: Vec<StartPair>,
+    /// By the two bytes of a pair, its place among the pairs; beyond the last one if it has not occurred.
+    of_bytes: Box<[u32; 1 << 16]>,
     /// By two tokens, where training starts from longer ones.
-    longer: FxHashMap<Pair, (u64, BoundaryWriter)>,
+    of_longer: FxHashMap<Pair, u32>,
 }
 
 impl StartPairs {
     fn new() -> StartPairs {
-        let mut bytes = Vec::new();
-        bytes.resize_with(1 << 16, Default::default);
-        StartPairs { bytes, occurring: Vec::new(), longer: FxHashMap::default() }
+        let of_bytes = vec![u32::MAX; 1 << 16].try_into().expect("as many as pairs of bytes");
+        StartPairs { pairs: Vec::new(), of_bytes, of_longer: FxHashMap::default() }
     }
 
-    /// Of two bytes. A boundary is to be written there.
     #[inline(always)]
-    fn of_bytes(&mut self, left: u32, right: u32) -> &mut (u64, BoundaryWriter) {
-        let both = (left << 8 | right) as u16;
-        let found = &mut self.bytes[usize::from(both)];
-        if found.1.bytes.is_empty() {
-            self.occurring.push(both);
-        }
-        found
+    fn of_bytes(&mut self, left: u8, right: u8) -> &mut StartPair {
+        let place = &mut self.of_bytes[usize::from(left) << 8 | usize::from(right)];
+        StartPairs::at(place, &mut self.pairs, Pair::new(left.into(), right.into()))
     }
 
-    fn of(&mut self, left: u32, right: u32) -> &mut (u64, BoundaryWriter) {
-        if left | right < 256 {
-            self.of_bytes(left, right)
-        } else {
-            self.longer.entry(Pair::new(left, right)).or_default()
+    fn of(&mut self, pair: Pair) -> &mut StartPair {
+        if let (Ok(left), Ok(right)) = (pair.left().try_into(), pair.right().try_into()) {
+            return self.of_bytes(left, right);
         }
+        StartPairs::at(self.of_longer.entry(pair).or_insert(u32::MAX), &mut self.pairs, pair)
+    }
+
+    #[inline(always)]
+    fn at<'p>(place: &mut u32, pairs: &'p mut Vec<StartPair>, pair: Pair) -> &'p mut StartPair {
+        if *place as usize >= pairs.len() {
+            *place = StartPairs::add(pairs, pair);
+        }
+        &mut pairs[*place as usize]
+    }
+
+    #[cold] // and not inlined: the loop over all of the text then has room for what it needs in registers
+    fn add(pairs: &mut Vec<StartPair>, pair: Pair) -> u32 {
+        pairs.push(StartPair { pair, count: 0, boundaries: BoundaryWriter::new() });
+        pairs.len() as u32 - 1
     }
 
     /// Those of a part that comes `offset` further on.
     fn append(&mut self, other: StartPairs, offset: u32) {
-        for (pair, more, behind) in other.into_occurring() {
-            let (count, writer) = self.of(pair.left(), pair.right());
-            *count += more;
-            writer.append(&behind, offset);
+        for StartPair { pair, count, boundaries } in other.pairs {
+            let same = self.of(pair);
+            same.count += count;
+            same.boundaries.append(&boundaries, offset);
         }
     }
 
-    /// Of all lists together, in bytes.
-    pub fn size(&self) -> usize {
-        let of_bytes = self.occurring.iter().map(|&both| &self.bytes[usize::from(both)]);
-        of_bytes.chain(self.longer.values()).map(|(_, writer)| writer.bytes.len()).sum()
-    }
-
-    /// Each pair that occurs, with its count and its boundaries; not those of words that weigh nothing alone.
-    pub fn into_occurring(mut self) -> impl Iterator<Item = (Pair, u64, BoundaryWriter)> {
-        let of_bytes = self.occurring.into_iter().map(move |both| {
-            let entry = std::mem::take(&mut self.bytes[usize::from(both)]);
-            (Pair::new(u32::from(both) >> 8, u32::from(both) & 0xff), entry)
-        });
-        let all = of_bytes.chain(self.longer).map(|(pair, (count, writer))| (pair, count, writer));
-        all.filter(|(_, count, _)| *count > 0)
+    /// All but those of words that weigh nothing alone.
+    pub fn into_vec(mut self) -> Vec<StartPair> {
+        self.pairs.retain(|pair| pair.count > 0);
+        self.pairs
     }
 }
 
 /// Words laid out and their pairs indexed: a shard, or a part of one that another thread made.
-#[derive(Default)]
 pub struct Part {
-    pub symbols: Symbols,
+    pub symbols: SymbolsBuf,
     pub regions: Vec<Region>,
     pub pairs: StartPairs,
 }
@@ -185,47 +231,53 @@ impl Part {
 
     fn new(words: &[Word], start: &Start, stop: &AtomicBool) -> Result<Part> {
         let size = words.iter().map(Word::symbols).sum::<usize>();
-        let mut part =
-            Part { symbols: Symbols::with_capacity(size + 1), regions: Vec::new(), pairs: StartPairs::new() };
-        let mut cutter = start.cutter(stop);
+        let mut part = Part {
+            symbols: SymbolsBuf::with_capacity(size + 1),
+            regions: Vec::new(),
+            pairs: StartPairs::new(),
+        };
+        let (mut cutter, ranks) = (start.cutter(stop), byte_ranks());
         for (i, word) in words.iter().enumerate() {
             if i % 4096 == 0 && stop.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
             }
             let tokens = cutter.cut(word.bytes)?;
-            if tokens.len() < 2 {
+            if tokens.is_some_and(|tokens| tokens.len() < 2) {
                 continue;
             }
             let last = part.regions.last().map(|region| (region.owner, region.weight));
-            let first = part.symbols.len() as u32;
             if last != Some((word.owner, word.weight)) {
-                part.regions.push(Region { start: first, owner: word.owner, weight: word.weight });
+                let start = part.symbols.len() as u32;
+                part.regions.push(Region { start, owner: word.owner, weight: word.weight });
             }
-            part.symbols.push(SEPARATOR);
-            let mut boundary = first + 1;
-            if tokens.len() == word.bytes.len() {
-                // All are bytes, as they mostly are at the start.
-                tokens.iter().for_each(|&token| part.symbols.push(token));
-                for pair in tokens.windows(2) {
-                    boundary += 1;
-                    let (count, writer) = part.pairs.of_bytes(pair[0], pair[1]);
-                    *count += word.weight;
-                    writer.push(boundary);
-                }
-                continue;
-            }
-            for (i, &token) in tokens.iter().enumerate() {
-                if i > 0 {
-                    let (count, writer) = part.pairs.of(tokens[i - 1], token);
-                    *count += word.weight;
-                    writer.push(boundary);
-                }
-                let length = start.length(token);
-                (0..length).for_each(|_| part.symbols.push(token));
-                boundary += length as u32;
+            match tokens {
+                None => part.add_bytes(word, &ranks),
+                Some(tokens) => part.add_tokens(word, tokens, start),
             }
         }
         Ok(part)
+    }
+
+    fn add_bytes(&mut self, word: &Word, ranks: &[u8; 256]) {
+        let rank = |&byte: &u8| ranks[usize::from(byte)];
+        let mut boundary = self.symbols.len() as u32 + 1;
+        self.symbols.add_word(word.bytes.len(), word.bytes.iter().map(rank).map(u32::from));
+        let mut left = rank(&word.bytes[0]);
+        for right in word.bytes[1..].iter().map(rank) {
+            boundary += 1;
+            self.pairs.of_bytes(left, right).push(boundary, word.weight);
+            left = right;
+        }
+    }
+
+    fn add_tokens(&mut self, word: &Word, tokens: &[u32], start: &Start) {
+        let mut boundary = self.symbols.len() as u32 + 1;
+        let symbols = tokens.iter().flat_map(|&token| std::iter::repeat_n(token, start.length(token)));
+        self.symbols.add_word(word.bytes.len(), symbols);
+        for pair in tokens.windows(2) {
+            boundary += start.length(pair[0]) as u32;
+            self.pairs.of(Pair::new(pair[0], pair[1])).push(boundary, word.weight);
+        }
     }
 
     /// Of both parts together, one behind the other.

@@ -84,60 +84,83 @@ impl Lists {
     }
 }
 
-/// Calls `each` with every boundary of a coded list.
-pub fn decode(list: &[u8], mut each: impl FnMut(u32)) {
+/// The boundaries of a coded list, written into `room`, which only ever grows: it is used again for the next.
+pub fn decode<'r>(list: &[u8], room: &'r mut Vec<u32>) -> &'r mut [u32] {
+    let boundaries = at_least(list.len(), room);
+    let mut number = 0;
     let mut boundary = 0u32;
-    let mut delta = 0u32;
     let mut shift = 0;
     for &byte in list {
-        delta |= u32::from(byte & 0x7f) << shift;
+        boundary += u32::from(byte & 0x7f) << shift;
+        shift += 7;
         if byte & 0x80 == 0 {
-            boundary += delta;
-            each(boundary);
-            delta = 0;
+            boundaries[number] = boundary;
+            number += 1;
             shift = 0;
-        } else {
-            shift += 7;
         }
     }
+    &mut boundaries[..number]
+}
+
+/// The other way round.
+pub fn code<'r>(ascending: &[u32], room: &'r mut Vec<u8>) -> &'r [u8] {
+    let bytes = at_least(MOST_BYTES * ascending.len(), room);
+    let (mut number, mut last) = (0, 0);
+    for &boundary in ascending {
+        code_distance(boundary - last, |byte| {
+            bytes[number] = byte;
+            number += 1;
+        });
+        last = boundary;
+    }
+    &bytes[..number]
+}
+
+/// What a distance may take.
+const MOST_BYTES: usize = u32::BITS.div_ceil(7) as usize;
+
+#[inline(always)]
+fn code_distance(mut distance: u32, mut each: impl FnMut(u8)) {
+    while distance >= 0x80 {
+        each(distance as u8 | 0x80);
+        distance >>= 7;
+    }
+    each(distance as u8);
+}
+
+/// With room made beforehand, none need be looked for at every entry.
+fn at_least<T: Copy + Default>(entries: usize, room: &mut Vec<T>) -> &mut [T] {
+    if room.len() < entries {
+        room.resize(entries, T::default());
+    }
+    room
 }
 
 /// Codes a list of boundaries while it grows.
-#[derive(Default)]
 pub struct BoundaryWriter {
     pub bytes: Vec<u8>,
     last: u32,
 }
 
 impl BoundaryWriter {
+    /// With some room: most lists would soon be moved several times.
+    pub fn new() -> BoundaryWriter {
+        BoundaryWriter { bytes: Vec::with_capacity(64), last: 0 }
+    }
+
     pub fn push(&mut self, boundary: u32) {
-        let mut delta = boundary - self.last;
+        code_distance(boundary - self.last, |byte| self.bytes.push(byte));
         self.last = boundary;
-        while delta >= 0x80 {
-            self.bytes.push(delta as u8 | 0x80);
-            delta >>= 7;
-        }
-        self.bytes.push(delta as u8);
     }
 
     /// The boundaries of another, `offset` further on. Only its first has another distance from the one before.
     pub fn append(&mut self, behind: &BoundaryWriter, offset: u32) {
         if let Some(end) = behind.bytes.iter().position(|byte| byte & 0x80 == 0) {
             let (first, rest) = behind.bytes.split_at(end + 1);
-            decode(first, |boundary| self.push(boundary + offset));
+            self.push(first.iter().rev().fold(0, |high, byte| high << 7 | u32::from(byte & 0x7f)) + offset);
             self.bytes.extend_from_slice(rest);
             self.last = behind.last + offset;
         }
-    }
-
-    /// One whole list; the writer's memory is used again for the next.
-    pub fn code(&mut self, ascending: &[u32]) -> &[u8] {
-        self.bytes.clear();
-        self.last = 0;
-        for &boundary in ascending {
-            self.push(boundary);
-        }
-        &self.bytes
     }
 }
 
@@ -147,7 +170,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn written(boundaries: impl IntoIterator<Item = u32>) -> BoundaryWriter {
-        let mut writer = BoundaryWriter::default();
+        let mut writer = BoundaryWriter::new();
         boundaries.into_iter().for_each(|boundary| writer.push(boundary));
         writer
     }
@@ -164,9 +187,9 @@ mod tests {
             let mut joined = written(front.iter().copied());
             joined.append(&written(behind.iter().map(|boundary| boundary - offset)), offset);
             prop_assert_eq!(joined.last, all.last().copied().unwrap_or(0));
-            let mut decoded = Vec::new();
-            decode(&joined.bytes, |boundary| decoded.push(boundary));
-            prop_assert_eq!(decoded, all);
+            let (mut coded, mut decoded) = (Vec::new(), Vec::new());
+            prop_assert_eq!(&joined.bytes[..], code(&all, &mut coded));
+            prop_assert_eq!(decode(&joined.bytes, &mut decoded), all);
         }
     }
 }

@@ -24,9 +24,9 @@ mod shards;
 
 use crate::pair::{Candidate, Pair};
 use fixedbitset::FixedBitSet;
-use layout::{Region, SEPARATOR, Symbols};
-use lists::{BoundaryWriter, Lists, PairEntry, decode};
-use rustc_hash::FxHashMap;
+use layout::{Region, SEPARATOR, StartPair, SymbolsBuf, two};
+use lists::{Lists, PairEntry, code, decode};
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::collections::hash_map::Entry;
 
 pub use layout::{LONGEST_WORD, MOST_SYMBOLS, MOST_TOKENS, Part, Word};
@@ -45,7 +45,7 @@ pub struct Merge {
 
 /// Its boundaries are 32-bit numbers, so it has room for [`MOST_SYMBOLS`].
 struct Shard {
-    symbols: Symbols,
+    symbols: SymbolsBuf,
     regions: Vec<Region>,
     pairs: FxHashMap<Pair, PairEntry>,
     lists: Lists,
@@ -55,18 +55,17 @@ struct Shard {
 }
 
 impl Shard {
-    #[inline(never)] // within the loop over parts, the walk over all pairs of bytes takes a third more instructions
     fn new(part: Part) -> Shard {
         let Part { mut symbols, regions, pairs: found } = part;
-        symbols.push(SEPARATOR);
+        let found = found.into_vec();
         symbols.finish();
         let mut seen = FixedBitSet::new();
-        let mut pairs = FxHashMap::default();
-        let mut lists = Lists::with_capacity(found.size());
-        for (pair, count, writer) in found.into_occurring() {
+        let mut pairs = FxHashMap::with_capacity_and_hasher(found.len(), FxBuildHasher);
+        let mut lists = Lists::with_capacity(found.iter().map(|pair| pair.boundaries.bytes.len()).sum());
+        for StartPair { pair, count, boundaries } in found {
             seen.grow_and_insert(pair.left() as usize);
             seen.grow_and_insert(pair.right() as usize);
-            let boundaries = lists.keep(&writer.bytes);
+            let boundaries = lists.keep(&boundaries.bytes);
             pairs.insert(pair, PairEntry { count, boundaries });
         }
         Shard { symbols, regions, pairs, lists, seen }
@@ -104,52 +103,53 @@ impl Shard {
         let Some(entry) = self.pairs.remove(&Pair::new(left, right)) else {
             return;
         };
-        scratch.decoded.clear();
-        decode(self.lists.bytes(&entry.boundaries), |boundary| scratch.decoded.push(boundary));
+        let spots = decode(self.lists.bytes(&entry.boundaries), &mut scratch.spots);
         self.lists.discard(&entry.boundaries);
-        scratch.spots.clear();
-        let symbols = &mut self.symbols;
-        for (i, &boundary) in scratch.decoded.iter().enumerate() {
-            if let Some(&later) = scratch.decoded.get(i + PREFETCH) {
-                symbols.prefetch((later - left_len) as usize);
-                symbols.prefetch(later as usize);
+        let mut symbols = self.symbols.as_symbols();
+        let mut live = 0;
+        for i in 0..spots.len() {
+            if let Some(&later) = spots.get(i + PREFETCH) {
+                symbols.prefetch(later - left_len);
+                symbols.prefetch(later);
             }
-            let start = (boundary - left_len) as usize;
-            let middle = boundary as usize;
-            if symbols.get(middle) == right && symbols.get(middle - 1) == left && symbols.get(start) == left {
+            let middle = spots[i];
+            let start = middle - left_len;
+            if symbols.get_two(middle - 1) == two(left, right) && symbols.get(start) == left {
                 // Written at once: in a run such as `aaa` the next boundary then shows as stale.
                 symbols.set(start, new);
-                symbols.set(middle + right_len as usize - 1, new);
-                scratch.spots.push(start as u32);
+                symbols.set(middle + right_len - 1, new);
+                spots[live] = start; // in place of a boundary that has been looked at
+                live += 1;
             }
         }
-        if scratch.spots.is_empty() {
+        if live == 0 {
             return;
         }
+        let spots = &spots[..live];
         self.seen.grow_and_insert(new as usize);
 
         let span = left_len + right_len;
         let mut regions = RegionWalk { regions: &self.regions, at: 0 };
         let mut previous_end = 0;
-        for (i, &start) in scratch.spots.iter().enumerate() {
-            if let Some(&later) = scratch.spots.get(i + PREFETCH) {
-                symbols.prefetch(later as usize - 1); // in a long list, what the first pass fetched is gone
-                symbols.prefetch((later + span) as usize);
+        for (i, &start) in spots.iter().enumerate() {
+            if let Some(&later) = spots.get(i + PREFETCH) {
+                symbols.prefetch(later - 1); // in a long list, what the first pass fetched is gone
+                symbols.prefetch(later + span);
             }
             let end = start + span;
             let region = regions.of(start);
             merged(region.owner, region.weight);
             if previous_end != start {
-                let neighbour = symbols.get(start as usize - 1);
+                let neighbour = symbols.get(start - 1);
                 if neighbour != SEPARATOR {
                     scratch.before.note(neighbour, start, region.weight);
                 }
             }
-            if scratch.spots.get(i + 1) == Some(&end) {
+            if spots.get(i + 1) == Some(&end) {
                 scratch.twins.push(end);
                 scratch.twin_weight += region.weight;
             } else {
-                let neighbour = symbols.get(end as usize);
+                let neighbour = symbols.get(end);
                 if neighbour != SEPARATOR {
                     scratch.after.note(neighbour, end, region.weight);
                 }
@@ -180,7 +180,7 @@ impl Shard {
 struct Index<'s> {
     pairs: &'s mut FxHashMap<Pair, PairEntry>,
     lists: &'s mut Lists,
-    coded: &'s mut BoundaryWriter,
+    coded: &'s mut Vec<u8>,
 }
 
 impl Index<'_> {
@@ -202,7 +202,7 @@ impl Index<'_> {
         let Entry::Vacant(place) = self.pairs.entry(pair) else {
             panic!("the same bytes were cut in two ways")
         };
-        let boundaries = self.lists.keep(self.coded.code(boundaries));
+        let boundaries = self.lists.keep(code(boundaries, self.coded));
         place.insert(PairEntry { count: weight, boundaries });
         Candidate { count: weight, pair }
     }

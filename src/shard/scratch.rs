@@ -3,14 +3,11 @@
 //! In: the neighbours of the new token, one occurrence after the other. Out: each distinct neighbour once, with its weight
 //! and its boundaries in ascending order.
 
-use super::lists::BoundaryWriter;
-
 /// Kept between merges so that nothing is allocated.
 pub struct Scratch {
-    pub decoded: Vec<u32>,
-    pub coded: BoundaryWriter,
-    /// Where the new token starts.
+    /// The boundaries of the pair, and then where the new token starts.
     pub spots: Vec<u32>,
+    pub coded: Vec<u8>,
     pub before: Side,
     pub after: Side,
     /// Where one new token ends and the next begins.
@@ -21,9 +18,8 @@ pub struct Scratch {
 impl Scratch {
     pub fn new(tokens: usize) -> Scratch {
         Scratch {
-            decoded: Vec::new(),
-            coded: BoundaryWriter::default(),
             spots: Vec::new(),
+            coded: Vec::new(),
             before: Side::new(tokens),
             after: Side::new(tokens),
             twins: Vec::new(),
