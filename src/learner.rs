@@ -86,6 +86,12 @@ impl Learner {
         self.shards.apply(merge, scratch, |_, weight| *saved += weight, keep);
     }
 
+    /// The same where somebody else takes the pairs when they are born.
+    pub fn apply_and_tell(&mut self, merge: &Merge, scratch: &mut Scratch, born: impl FnMut(Candidate)) {
+        let saved = &mut self.saved;
+        self.shards.apply(merge, scratch, |_, weight| *saved += weight, born);
+    }
+
     /// How often a pair occurs, whether it may be merged or not.
     pub fn count(&self, pair: Pair) -> u64 {
         self.shards.count_if_any(pair)
@@ -132,11 +138,6 @@ impl Learner {
     /// Pairs below this count are not told of.
     pub fn queued_from(&self) -> u64 {
         self.queued_from
-    }
-
-    /// The pairs born since the last call.
-    pub fn take_born(&mut self) -> Vec<Candidate> {
-        std::mem::take(&mut self.born)
     }
 
     /// The highest count below `queued_from`; 0 if there is none.

@@ -1,46 +1,40 @@
 //! The pair that saves all languages together the most, where a token less is worth more in a language that costs more.
 //!
-//! In: what each language costs now and then, and the pairs that are born in any. Out: the pair of the highest score, which
-//! is the sum of its counts in all languages, each by the weight of that language.
+//! In: what each language costs, updated now and then, and the pairs born in any language. Out: the pair with the highest
+//! score, which is the sum of its counts in all languages, each times the weight of that language.
 //!
-//! A pair that may be the next is kept as a row of its counts. Counts only fall after a pair's birth, so a row that is out
-//! of date shows what the pair scores at most, whatever the weights are; it is put right when it comes to the top. Thousands of
-//! rows are scored anew whenever weights change, so rows lie end to end; those near the top are in a heap as well.
+//! Every pair that may come next has a row of counts. Counts only fall after a pair is born, so an outdated row gives an
+//! upper bound of the score under any weights, and is corrected only when it reaches the top. New weights mean new scores:
+//! only the rows near the top (`running`) are scored again, the others wait in tiers until their bound reaches the top.
 
 mod rows;
+mod tiers;
+mod weights;
 
 use crate::check_in::CheckIn;
 use crate::error::{Error, Result};
 use crate::heap::Heap;
-use crate::joint::ROUNDING;
-use crate::learner::Learner;
 use crate::pair::{Candidate, Pair};
 use crate::queue::order;
-use crate::together::{Now, Together};
+use crate::together::{Birth, Now};
 use crate::turns::Gauge;
 use crate::vocabulary::Vocabulary;
 use rows::Rows;
+use rustc_hash::FxHashSet;
 use std::cmp::Ordering;
+use tiers::{Bound, FEW, TIERS, Tier};
+pub use weights::{is_time_to_weigh, power};
 
 /// What a power is at least, so that every language weighs something.
 const LEAST: f64 = 1e-280;
 /// Train texts are worth so many units at least and at most, so that no weight is out of range.
 const SIZES: (f64, f64) = (1e-20, 1e20);
-/// Rows below this share of the best score wait.
-const RUNNING_FROM: f64 = 0.7;
-/// Weights below this share of the largest are taken for it where rows are told apart: they may soon be larger.
-const SMALL_WEIGHT: f64 = 0.01;
+/// Pairs that cannot reach this share of the best score have no row.
+const LISTED_FROM: f64 = 0.15;
+/// Bounds take powers below this share of the largest for it: they may soon be larger.
+const SMALL_POWER: f64 = 0.01;
 /// Rows from this share of the best score on are in the heap.
 const NEAR_FROM: f64 = 0.97;
-
-/// Rows that may run, however few did when they were listed.
-const FEW: usize = 10_000;
-
-/// After every merge up to 2048, every second up to 4096, every fourth up to 8192, and so on.
-pub fn is_time_to_weigh(merges: usize) -> bool {
-    let doublings = (usize::BITS - merges.leading_zeros()).saturating_sub(11);
-    merges.is_multiple_of(1 << doublings)
-}
 
 /// `measured`: whether each language is.
 pub fn check(beta: f64, measured: bool) -> Result<()> {
@@ -51,26 +45,6 @@ pub fn check(beta: f64, measured: bool) -> Result<()> {
         return Err(Error::Invalid("beta weighs languages by what they cost: each needs a measure".into()));
     }
     Ok(())
-}
-
-/// The same on every machine: products and square roots are rounded in one way only, `powf` is not.
-pub fn power(base: f64, exponent: f64) -> f64 {
-    let (mut result, mut square, mut whole) = (1.0, base, exponent.floor());
-    while whole > 0.0 {
-        let half = (whole / 2.0).floor();
-        if whole > 2.0 * half {
-            result *= square;
-        }
-        (square, whole) = (square * square, half);
-    }
-    let (mut root, mut part) = (base, exponent - exponent.floor());
-    while part > 0.0 {
-        (root, part) = (root.sqrt(), 2.0 * part);
-        if part >= 1.0 {
-            (result, part) = (result * root, part - 1.0);
-        }
-    }
-    result
 }
 
 /// A row in the heap: what it scores and counts, or more.
@@ -94,17 +68,22 @@ pub struct Fair {
     sizes: Vec<f64>,
     weights: Vec<f64>,
     running: Rows,
+    most_running: usize,
     /// Of `running`: what each scores, or more. Empty when the weights have changed.
     scores: Vec<f64>,
     /// The rows that score `near_limit` and more.
     near: Heap<Near>,
     near_limit: f64,
-    waiting: Rows,
-    /// What waits, and what has no row, scores at most `limit` by these weights.
-    limit_by: Vec<f64>,
-    limit: f64,
-    /// With more rows than this, too many run: the limit has become too low.
-    most_running: usize,
+    /// From high bounds to low ones.
+    tiers: Vec<Tier>,
+    /// Of the pairs that have no row.
+    unlisted: Bound,
+    /// Those that have one, or had.
+    listed: FxHashSet<Pair>,
+    /// The highest power in the languages of the last pair. A dearer language may have no pair left.
+    power: f64,
+    /// Empty: memory for sorting.
+    spare: Vec<Rows>,
 }
 
 impl Fair {
@@ -113,18 +92,21 @@ impl Fair {
         let size = |(&tokens, gauge): (&u64, &Gauge)| tokens as f64 * gauge.rate();
         let sizes = train_tokens.iter().zip(gauges).map(size).map(|size| size.max(SIZES.0).min(SIZES.1));
         let sizes: Vec<f64> = sizes.collect();
+        let bound = |limit: f64| Bound::new(sizes.clone(), limit, &sizes);
         let mut fair = Fair {
             beta,
             weights: Vec::new(),
             running: Rows::default(),
+            most_running: FEW,
             scores: Vec::new(),
             near: Heap::default(),
             near_limit: f64::INFINITY,
-            waiting: Rows::default(),
-            limit_by: sizes.clone(),
+            tiers: TIERS.map(|_| Tier::new(bound(0.0))).into(),
+            unlisted: bound(f64::INFINITY),
+            listed: FxHashSet::default(),
+            power: 1.0,
+            spare: Vec::new(),
             sizes,
-            limit: f64::INFINITY,
-            most_running: FEW,
         };
         fair.weigh(gauges);
         fair
@@ -137,6 +119,9 @@ impl Fair {
         let powers = gauges.iter().map(|gauge| power(share(gauge), self.beta).max(LEAST));
         self.weights = powers.zip(&self.sizes).map(|(power, size)| power / size).collect();
         self.scores.clear();
+        for bound in self.tiers.iter_mut().map(|tier| &mut tier.bound).chain([&mut self.unlisted]) {
+            bound.weigh(&self.weights);
+        }
     }
 
     /// The pair of the highest score; on a tie, the first in the order of their counts. Millions of pairs may have to be
@@ -147,18 +132,21 @@ impl Fair {
         }
         self.take_in_born(&mut now);
         if self.running.len() > self.most_running {
-            self.list_anew(&mut now, check_in)?;
+            self.open(1, &now, check_in)?;
         }
         loop {
             let top = self.top(&now);
-            let growth =
-                self.weights.iter().zip(&self.limit_by).map(|(now, then)| now / then).fold(0.0, f64::max);
-            match top {
-                Some((score, candidate)) if score > self.limit * growth * ROUNDING => {
-                    return Ok(Some(candidate));
+            let most = top.map_or(0.0, |top| top.score);
+            if let Some(last) = self.tiers.iter().rposition(|tier| tier.bound.reaches(most)) {
+                self.open(last + 1, &now, check_in)?;
+            } else if self.unlisted.reaches(most) {
+                self.list_rarer(most, &mut now, check_in)?;
+            } else {
+                if let Some(Near { row, candidate, .. }) = top {
+                    self.power = self.highest_power(row);
+                    now.together.choose(candidate.pair, self.running.languages(row).collect());
                 }
-                _ if self.limit == 0.0 => return Ok(top.map(|(_, candidate)| candidate)), // nothing waits
-                _ => self.list_anew(&mut now, check_in)?,
+                return Ok(top.map(|top| top.candidate));
             }
         }
     }
@@ -188,29 +176,31 @@ impl Fair {
 
     /// A pair is born in all languages at once, since equal stretches are cut alike in all: no row lacks a language.
     fn take_in_born(&mut self, now: &mut Now) {
-        let born = now.together.learners.iter_mut().flat_map(Learner::take_born);
-        let mut born: Vec<Pair> = born.map(|candidate| candidate.pair).collect();
-        born.sort_unstable();
-        born.dedup();
-        for pair in born {
-            self.list(pair, now);
+        for births in now.together.take_born().chunk_by(|a, b| a.pair == b.pair) {
+            let pair = births[0].pair;
+            self.listed.insert(pair);
+            self.list(pair, births.iter().copied(), now);
         }
     }
 
-    fn list(&mut self, pair: Pair, now: &Now) {
+    fn list(&mut self, pair: Pair, births: impl Iterator<Item = Birth>, now: &Now) {
         let row = self.running.len();
-        self.running.push_new(pair, now.together);
+        self.running.push(pair, births);
         let candidate = Candidate { count: self.running.total(row), pair };
-        let is_admitted = now.admission.admits(&candidate, now.vocabulary);
-        if is_admitted && self.running.score(row, &self.limit_by) >= self.limit {
-            self.scores.push(self.running.score(row, &self.weights));
-            self.near_or_not(row, now.vocabulary);
-            return;
+        if !now.admission.admits(&candidate, now.vocabulary) {
+            return self.running.pop();
         }
-        if is_admitted {
-            self.waiting.push(pair, self.running.counts(row));
+        let below = |tier: &&mut Tier| self.running.score(row, &tier.bound.by) < tier.bound.limit;
+        match self.tiers.iter_mut().rev().find(below) {
+            Some(tier) => {
+                tier.rows.push_from(&self.running, row);
+                self.running.pop();
+            }
+            None => {
+                self.scores.push(self.running.score(row, &self.weights));
+                self.near_or_not(row, now.vocabulary);
+            }
         }
-        self.running.pop();
     }
 
     fn near_or_not(&mut self, row: usize, vocabulary: &Vocabulary) {
@@ -221,7 +211,7 @@ impl Fair {
         }
     }
 
-    fn top(&mut self, now: &Now) -> Option<(f64, Candidate)> {
+    fn top(&mut self, now: &Now) -> Option<Near> {
         let order = |a: &Near, b: &Near| a.order(b, now.vocabulary);
         loop {
             let Some(&Near { candidate, row, score }) = self.near.top() else {
@@ -234,7 +224,7 @@ impl Fair {
             let candidate = Candidate { count: self.running.total(row), ..candidate };
             let is_frequent = candidate.count >= now.admission.floor();
             if is_frequent && !changed {
-                return Some((score, candidate));
+                return Some(Near { score, candidate, row });
             }
             let score = if is_frequent { self.running.score(row, &self.weights) } else { 0.0 };
             self.scores[row] = score;
@@ -246,52 +236,85 @@ impl Fair {
         }
     }
 
-    /// Decides anew which rows wait and which pairs have none.
-    fn list_anew(&mut self, now: &mut Now, check_in: &mut CheckIn) -> Result<()> {
-        self.limit = RUNNING_FROM * self.most(now, check_in)?;
-        let least = self.sizes.iter().map(|size| SMALL_WEIGHT / size);
-        self.limit_by = self.weights.iter().zip(least).map(|(&weight, least)| weight.max(least)).collect();
-        for old in [std::mem::take(&mut self.running), std::mem::take(&mut self.waiting)] {
-            // Counts only fall: what is too rare stays so.
-            for row in (0..old.len()).filter(|&row| old.total(row) >= now.admission.floor()) {
-                let runs = old.score(row, &self.limit_by) >= self.limit;
-                let rows = if runs { &mut self.running } else { &mut self.waiting };
-                rows.push(old.pairs[row], old.counts(row));
+    /// Sorts the rows that run and those of the first tiers anew, and of further tiers that have too many.
+    fn open(&mut self, at_least: usize, now: &Now, check_in: &mut CheckIn) -> Result<()> {
+        let tiers =
+            (at_least..TIERS.len()).find(|&last| self.tiers[last - 1].has_room()).unwrap_or(TIERS.len());
+        let (by, opened) = (self.weights_to_come(), &mut self.tiers[..tiers]);
+        let mut old = std::mem::take(&mut self.spare);
+        old.resize_with(TIERS.len() + 1, Rows::default);
+        let unsorted = opened.iter_mut().map(|tier| &mut tier.rows).chain([&mut self.running]);
+        unsorted.zip(&mut old).for_each(|(rows, old)| std::mem::swap(rows, old));
+        let (mut most, mut at_most) = (0.0, Vec::with_capacity(old.iter().map(Rows::len).sum()));
+        for rows in &old {
+            for row in 0..rows.len() {
+                most = f64::max(most, rows.score(row, &self.weights));
+                at_most.push(rows.score(row, &by));
                 check_in.now()?;
             }
         }
+        for (tier, share) in opened.iter_mut().zip(TIERS) {
+            tier.bound = Bound::new(by.clone(), most * share, &self.weights);
+        }
+        let mut at_most = at_most.into_iter();
+        for rows in &old {
+            for (row, at_most) in (0..rows.len()).zip(&mut at_most) {
+                // Counts only fall: what is too rare stays so.
+                if rows.total(row) >= now.admission.floor() {
+                    let tier = opened.iter_mut().rev().find(|tier| at_most < tier.bound.limit);
+                    tier.map_or(&mut self.running, |tier| &mut tier.rows).push_from(rows, row);
+                }
+            }
+            check_in.look()?;
+        }
+        // The last one opened has kept what belongs further down: it has no more room than before.
+        let sorted = if tiers < TIERS.len() { tiers - 1 } else { tiers };
+        opened[..sorted].iter_mut().for_each(Tier::make_room);
+        old.iter_mut().for_each(Rows::clear);
+        self.spare = old;
+        self.most_running = 2 * self.running.len() + FEW;
         self.score_all();
-        let before: Vec<u64> = now.together.learners.iter().map(Learner::queued_from).collect();
-        let each = self.limit / before.len() as f64;
-        for language in 0..before.len() {
+        Ok(())
+    }
+
+    /// Takes in more pairs that have no row; `most` is the highest score of those that have one.
+    fn list_rarer(&mut self, most: f64, now: &mut Now, check_in: &mut CheckIn) -> Result<()> {
+        let most = if most > 0.0 { most } else { self.most_in_one_language(now, check_in)? };
+        let by = self.weights_to_come();
+        let each = LISTED_FROM * most / by.len() as f64;
+        for (language, weight) in by.iter().enumerate() {
             // No pair without a row then scores more than `each` in any language.
-            let from = ((each / self.limit_by[language]) as u64).saturating_add(1);
+            let from = ((each / weight) as u64).saturating_add(1);
             for Candidate { pair, .. } in now.together.learners[language].take_rarer(from) {
-                let Together { learners, occurring, .. } = &*now.together;
-                let is_there = occurring.languages(pair).any(|other| {
-                    let count = learners[other].count(pair);
-                    count >= before[other] || other < language && count >= learners[other].queued_from()
-                });
-                if !is_there {
-                    self.list(pair, now);
+                if self.listed.insert(pair) {
+                    self.list(pair, now.together.births_of(pair), now);
                 }
                 check_in.now()?;
             }
             check_in.look()?;
         }
-        self.most_running = 2 * self.running.len() + FEW;
+        self.unlisted = Bound::new(by, LISTED_FROM * most, &self.weights);
         Ok(())
     }
 
-    /// What the best row scores, or a little more; if there is none, the best pair in one language alone.
-    fn most(&self, now: &Now, check_in: &mut CheckIn) -> Result<f64> {
-        let waiting = (0..self.waiting.len()).map(|row| self.waiting.score(row, &self.weights));
-        let mut most = self.scores.iter().copied().chain(waiting).fold(0.0, f64::max);
-        if most == 0.0 {
-            for (learner, weight) in now.together.learners.iter().zip(&self.weights) {
-                most = most.max(weight * learner.most_of_the_rarer() as f64);
-                check_in.look()?;
-            }
+    /// The weights that bounds are for: those of now, where the smallest may grow.
+    fn weights_to_come(&self) -> Vec<f64> {
+        let least = self.sizes.iter().map(|size| SMALL_POWER * self.power / size);
+        self.weights.iter().zip(least).map(|(&weight, least)| weight.max(least)).collect()
+    }
+
+    fn highest_power(&self, row: usize) -> f64 {
+        let powers =
+            self.running.languages(row).map(|language| self.weights[language] * self.sizes[language]);
+        powers.fold(0.0, f64::max)
+    }
+
+    /// Of the pairs without a row: the highest score that one language alone gives.
+    fn most_in_one_language(&self, now: &Now, check_in: &mut CheckIn) -> Result<f64> {
+        let mut most = 0.0;
+        for (learner, weight) in now.together.learners.iter().zip(&self.weights) {
+            most = f64::max(most, weight * learner.most_of_the_rarer() as f64);
+            check_in.look()?;
         }
         Ok(most)
     }
@@ -306,25 +329,8 @@ mod tests {
     use crate::queue::Admission;
     use crate::shard::MOST_SYMBOLS;
     use crate::start::Start;
+    use crate::together::Together;
     use std::sync::atomic::AtomicBool;
-
-    /// `tests/training/test_fair.py` has the same numbers.
-    #[test]
-    fn powers_are_the_same_everywhere() {
-        let powers = [(0.97, 150.0), (0.3, 0.1), (0.999, 1234.75), (0.5, 3.5), (0.2, 1e5), (0.7, 0.0)];
-        let bits = powers.map(|(base, exponent)| power(base, exponent).to_bits());
-        assert_eq!(
-            bits,
-            [
-                0x3f853ca22d9c463f,
-                0x3fec5ec42b8b4a10,
-                0x3fd29b48d8527e46,
-                0x3fb6a09e667f3bcd,
-                0x0000000000000000,
-                0x3ff0000000000000
-            ]
-        );
-    }
 
     #[test]
     fn listing_pairs_can_be_stopped() {
@@ -333,18 +339,11 @@ mod tests {
         let texts = [words.counted()];
         let mut pool = Pool::new(&[&texts], &Start::default(), MOST_SYMBOLS, &log, false, 1, &stop).unwrap();
         let now = Now {
-            together: &mut Together::new(pool.take_learners(), 256),
+            together: &mut Together::new(pool.take_learners(), 256, true),
             vocabulary: &Vocabulary::new(),
             admission: &Admission { min_frequency: 0, max_token_length: 9, whole_characters: false },
         };
         let mut fair = Fair::new(1.0, &[15], &[Gauge { units: 3.0, ratio: 1.0, tokens: 15 }]);
         assert!(matches!(fair.best(now, &mut CheckIn::impatient()), Err(Error::Interrupted)));
-    }
-
-    #[test]
-    fn weights_are_renewed_less_often_as_merges_change_less() {
-        assert!((0..2048).all(is_time_to_weigh));
-        let between = |merges: std::ops::Range<usize>| merges.filter(|&done| is_time_to_weigh(done)).count();
-        assert_eq!((between(2048..4096), between(4096..8192), between(16384..32768)), (1024, 1024, 1024));
     }
 }

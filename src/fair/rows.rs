@@ -5,7 +5,7 @@
 
 use crate::learner::Learner;
 use crate::pair::Pair;
-use crate::together::Together;
+use crate::together::Birth;
 use std::ops::Range;
 
 /// Pairs, each with its counts in the languages where it occurs, as they were at some time.
@@ -23,8 +23,8 @@ impl Rows {
         self.pairs.len()
     }
 
-    pub fn push(&mut self, pair: Pair, counts: impl IntoIterator<Item = (u32, u64)>) {
-        for (language, count) in counts {
+    pub fn push(&mut self, pair: Pair, births: impl Iterator<Item = Birth>) {
+        for Birth { language, count, .. } in births {
             self.languages.push(language);
             self.counts.push(count);
         }
@@ -32,10 +32,19 @@ impl Rows {
         self.ends.push(self.counts.len());
     }
 
-    /// With the counts of now.
-    pub fn push_new(&mut self, pair: Pair, together: &Together) {
-        let count = |language: usize| (language as u32, together.learners[language].count(pair));
-        self.push(pair, together.occurring.languages(pair).map(count).filter(|&(_, count)| count > 0));
+    pub fn push_from(&mut self, other: &Rows, row: usize) {
+        let range = other.range(row);
+        self.languages.extend_from_slice(&other.languages[range.clone()]);
+        self.counts.extend_from_slice(&other.counts[range]);
+        self.pairs.push(other.pairs[row]);
+        self.ends.push(self.counts.len());
+    }
+
+    pub fn clear(&mut self) {
+        self.pairs.clear();
+        self.ends.clear();
+        self.languages.clear();
+        self.counts.clear();
     }
 
     pub fn pop(&mut self) {
@@ -51,9 +60,11 @@ impl Rows {
         start..self.ends[row]
     }
 
-    pub fn counts(&self, row: usize) -> impl Iterator<Item = (u32, u64)> {
+    /// Those in which the pair still occurs.
+    pub fn languages(&self, row: usize) -> impl Iterator<Item = usize> {
         let range = self.range(row);
-        self.languages[range.clone()].iter().copied().zip(self.counts[range].iter().copied())
+        let counts = self.languages[range.clone()].iter().zip(&self.counts[range]);
+        counts.filter(|(_, count)| **count > 0).map(|(&language, _)| language as usize)
     }
 
     pub fn total(&self, row: usize) -> u64 {
@@ -61,10 +72,14 @@ impl Rows {
     }
 
     pub fn score(&self, row: usize, weights: &[f64]) -> f64 {
-        self.counts(row).fold(0.0, |sum, (language, count)| sum + weights[language as usize] * count as f64)
+        // Through i64, which processors convert in one instruction: no count is so large that it differs.
+        let range = self.range(row);
+        let counts = self.languages[range.clone()].iter().zip(&self.counts[range]);
+        counts.fold(0.0, |sum, (&language, &count)| sum + weights[language as usize] * count as i64 as f64)
     }
 
     /// Puts the counts right; `false` if they were.
+    #[inline(never)]
     pub fn recount(&mut self, row: usize, learners: &[Learner]) -> bool {
         let (range, pair) = (self.range(row), self.pairs[row]);
         let mut changed = false;

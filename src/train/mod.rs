@@ -225,7 +225,7 @@ impl<'r, 't> Run<'r, 't> {
         let pool = |stop: &AtomicBool| Pool::new(texts, start, most_symbols, log, joint, threads, stop);
         let mut pool = self.caller.wait_for(&self.result, pool)?;
         let mut together = (joint || serve == Serve::Fairly)
-            .then(|| Together::new(pool.take_learners(), start.vocabulary().size()));
+            .then(|| Together::new(pool.take_learners(), start.vocabulary().size(), serve == Serve::Fairly));
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let _stop_helpers = StopOnDrop(&stop);
