@@ -41,7 +41,6 @@ from pairity.extras import load_extra
 from pairity.files.locks import locked
 from pairity.judging.scores import LEAK, Scores
 from pairity.progress import Listener, Progress
-from pairity.reporting.pareto import Point
 
 REFERENCE: Final = "eng_Latn"
 """The language whose price is shown where none is asked for."""
@@ -89,16 +88,11 @@ def tune(
     fairness (gini, worst), and the one with the lowest Gini coefficient otherwise.
     """
     wanted = read_targets(targets)
-    if not is_whole(vocab_size):
-        raise PairityError(f"tune: vocab_size is {vocab_size!r}: give a whole number, such as 32000.")
-    if not is_whole(steps) or steps < 0:
-        raise PairityError(f"steps is {steps!r}: give a whole number, 0 or more.")
+    check_numbers(vocab_size, steps)
     experiment = experiment_of(
         train, dev, judge, compare, vocab_size, pretokenizer, text_column=text_column, resamples=resamples
     )
-    most = LARGEST * vocab_size if largest is None else largest
-    if not is_whole(most) or most < vocab_size:
-        raise PairityError(f"largest is {largest!r}: give a vocabulary size, {vocab_size} or more.")
+    largest = check_largest(largest, vocab_size)
     for module in ("jinja2", "markupsafe", "vl_convert"):
         load_extra(module, "the page of a tuning")
     folder = Folder(Path(out))
@@ -113,17 +107,16 @@ def tune(
         priced = check_prices(bench, wanted, price)
         folder.claim()
         folder.tidy()
-        tried, needed = try_all(bench, wanted, steps, vocab_size, most)
+        tried, needed = try_all(bench, wanted, steps, vocab_size, largest)
         scores, made = judge_all(bench, first, tried)
         chosen, closest = choose(wanted, {name: Measured.of(scores, name) for name in tried})
         points = points_of(scores, tried, wanted, chosen, closest)
-        by_name: dict[str | None, Point] = {point.name: point for point in points}
         tuned = Tuned(
             folder.path,
             wanted,
             points,
-            by_name.get(chosen),
-            by_name.get(closest),
+            next((point for point in points if point.chosen), None),
+            next((point for point in points if point.closest), None),
             needed,
             verdict_of(wanted, points, needed, vocab_size),
             priced,
@@ -133,6 +126,21 @@ def tune(
         show.stage("writing the page", unit="pages")
         write_all(tuned, scores, vocab_size, None if chosen is None else shipped(bench, whole, tried[chosen]))
     return tuned
+
+
+def check_numbers(vocab_size: int, steps: int) -> None:
+    if not is_whole(vocab_size):
+        raise PairityError(f"tune: vocab_size is {vocab_size!r}: give a whole number, such as 32000.")
+    if not is_whole(steps) or steps < 0:
+        raise PairityError(f"steps is {steps!r}: give a whole number, 0 or more.")
+
+
+def check_largest(largest: int | None, vocab_size: int) -> int:
+    """The largest vocabulary to try, `LARGEST` times the size by default."""
+    most = LARGEST * vocab_size if largest is None else largest
+    if not is_whole(most) or most < vocab_size:
+        raise PairityError(f"largest is {largest!r}: give a vocabulary size, {vocab_size} or more.")
+    return most
 
 
 def experiment_of(

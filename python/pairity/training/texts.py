@@ -136,7 +136,44 @@ def describe(counts: LanguageCounts) -> dict[str, Any]:
 
 
 LINE_BY_LINE = {"on_error": "stop", "dedup": None}
-"""Lines of dev text are those of other languages: none of them may be passed over."""
+"""Dev text is parallel: dropping a line in one language would misalign it with the others."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How train and dev are counted for one training."""
+
+    settings: Settings
+    show: Progress
+    threads: int | None
+    reading: Mapping[str, Any]
+    """How text is read, as keyword arguments of `count`."""
+    train_only: Mapping[str, Any]
+    """Further arguments for train, which may be large: draw, memory, min_count, checkpoint, resume."""
+
+    def read_train(
+        self,
+        sources: Resolved,
+        languages: list[str] | None = None,
+        choose: Iterable[str] | None = None,
+    ) -> Counts:
+        return self.read(sources, "train", languages, choose=choose, **self.reading, **self.train_only)
+
+    def read_dev(self, sources: Resolved, languages: list[str]) -> Counts:
+        by_word = self.settings.policy.unit == "word"
+        return self.read(sources, "dev", languages, count_words=by_word, **{**self.reading, **LINE_BY_LINE})
+
+    def read(self, sources: Resolved, split: Split, languages: list[str] | None, **options: Any) -> Counts:
+        self.show.stage(f"reading {split}", unit="B")
+        return count(
+            sources,
+            pretokenizer=self.settings.pretokenization,
+            split=split,
+            languages=languages,
+            progress=self.show.bytes_read,
+            threads=self.threads,
+            **options,
+        )
 
 
 def read_train_and_dev(
@@ -154,100 +191,38 @@ def read_train_and_dev(
 ) -> Texts:
     """Count train and dev (SOURCEs). `reading` says how text is read, in the words of `count`.
 
-    `choose` and `draw` say what of the train text is taken, `counting` how it is counted, since it may be large:
+    `choose` and `draw` select from the train text. `counting` says how to count it, since it may be large:
     memory, min_count, checkpoint, resume.
     """
-    column = reading.get("language_column")
-
-    def read(
-        sources: Resolved,
-        split: Split,
-        languages: list[str] | None = None,
-        choose: Iterable[str] | None = None,
-    ) -> Counts:
-        show.stage(f"reading {split}", unit="B")
-        return count(
-            sources,
-            pretokenizer=settings.pretokenization,
-            split=split,
-            languages=languages,
-            count_words=split == "dev" and settings.policy.unit == "word",
-            progress=show.bytes_read,
-            threads=threads,
-            choose=choose,
-            draw=draw if split == "train" else None,
-            **(reading if split == "train" else {**reading, **LINE_BY_LINE}),
-            **((counting or {}) if split == "train" else {}),
-        )
-
     policy = settings.policy
-    given = dev.sets if isinstance(dev, DevSets) else {} if dev is None else {"": dev}
+    reader = Reader(settings, show, threads, reading, {"draw": draw, **(counting or {})})
+    column = reading.get("language_column")
     train_sources = resolve(train, language_column=column)
-    dev_sources: dict[str, Resolved] = {}
-    for name, source in given.items():
-        with of_set(name):
-            dev_sources[name] = resolve(source, language_column=column)
+    dev_sources = resolve_sets(dev, column)
 
     train_counts = None
-    languages = named_languages(train_sources)
-    if languages is None:
-        train_counts = read(train_sources, "train", choose=choose)
-        languages = list(train_counts)
-    TextReading(**reading).check_languages(languages)
-    of_train = languages
-    languages = without(languages, skip)
+    of_train = named_languages(train_sources)
+    if of_train is None:
+        train_counts = reader.read_train(train_sources, choose=choose)
+        of_train = list(train_counts)
+    TextReading(**reading).check_languages(of_train)
+    languages = without(of_train, skip)
     notes: list[str] = []
     if choose is not None:
         languages, notes = chosen(choose, languages)
 
-    def read_dev(
-        sources: Resolved, policy: Policy, languages: list[str]
-    ) -> tuple[Counts, dict[str, list[int]]]:
-        """Of one set; what names tell is checked before it is read."""
-        # What train has and is not wanted is left out of dev, named or not; what train lacks is an error.
-        sources = resolve(found_only(resolve(sources, of_train)), languages)
-        sources, sizes = lines_to_go_by(sources, policy, languages, reading)
-        named, left_out, counts = named_languages(sources), sources.left_out, None
-        if named is None:
-            counts = read(sources, "dev", languages)
-            named, left_out = list(counts), counts.left_out
-        left_out = (*left_out, *(language for language in named if language not in languages))
-        named = [language for language in named if language in languages]
-        policy.check(languages, named, left_out)
-        if unread := [one for one in policy.estimated() if one in named and one not in sizes]:
-            refuse_counted(unread)
-        counts = read(sources, "dev", languages) if counts is None else counts
-        check_dev(counts, policy)
-        check_lengths(counts)
-        return counts, sizes
-
     compared = compared_on_dev(policy, languages)
-    if not dev_sources:
-        policy.check(languages, None)
-    dev_counts: dict[str, Counts] = {}
-    sizes: dict[str, list[int]] = {}
-    for name, sources in dev_sources.items():
-        with of_set(name):
-            if not dev_counts:
-                dev_counts[name], sizes = read_dev(sources, policy, languages)
-            else:  # ratios go by the lines of the first set
-                dev_counts[name], _ = read_dev(sources, without_ratios(policy), compared or languages)
+    dev_sets, sizes = read_dev_sets(reader, dev_sources, of_train, languages, compared)
     weights = dev.describe() if isinstance(dev, DevSets) else {}
-    joined = measures_on_dev(dev_counts, weights, policy, compared)
+    joined = measures_on_dev(dev_sets, weights, policy, compared)
+
     if train_counts is None:
-        train_counts = read(only(train_sources, languages), "train", languages)
-    kept = {language: train_counts[language] for language in train_counts if language in languages}
-    drawn = train_counts.drawn and train_counts.drawn.only(kept)
-    notes = [*train_counts.notes, *notes]
-    train_counts = Counts(kept, settings.pretokenization, "train", drawn, notes=notes)
-    check_train(train_counts)
-    check_lengths(train_counts)
-    check_not_learned(settings.special_tokens, train_counts, settings.min_frequency)
-    first = next(iter(dev_counts.values()), None)
-    alone = policy.measures(train_counts, first or {}, sizes)
+        train_counts = reader.read_train(only(train_sources, languages), languages)
+    train_counts = kept_and_checked(train_counts, languages, notes, settings)
+    first = next(iter(dev_sets.values()), None)
     measures = {
         language: joined.get(language, measure)
-        for language, measure in alone.items()
+        for language, measure in policy.measures(train_counts, first or {}, sizes).items()
         if language in joined or language not in compared
     }
     return Texts(
@@ -256,9 +231,75 @@ def read_train_and_dev(
         measures,
         set_apart(policy.ratios or {}, measures),
         draw.describe() if draw else {},
-        dev_counts if weights else {},
+        dev_sets if weights else {},
         weights,
     )
+
+
+def resolve_sets(dev: Any, column: str | None) -> dict[str, Resolved]:
+    """Set -> its sources; one set without a name has the name ""."""
+    given = dev.sets if isinstance(dev, DevSets) else {} if dev is None else {"": dev}
+    found = {}
+    for name, source in given.items():
+        with of_set(name):
+            found[name] = resolve(source, language_column=column)
+    return found
+
+
+def read_dev_sets(
+    reader: Reader,
+    sources: Mapping[str, Resolved],
+    of_train: list[str],
+    languages: list[str],
+    compared: list[str],
+) -> tuple[dict[str, Counts], dict[str, list[int]]]:
+    """Set -> its counts, and the bytes of each line where ratios are estimated by lines (`lines_to_go_by`)."""
+    policy = reader.settings.policy
+    if not sources:
+        policy.check(languages, None)
+    dev_sets: dict[str, Counts] = {}
+    sizes: dict[str, list[int]] = {}
+    for name, one_set in sources.items():
+        with of_set(name):
+            if not dev_sets:
+                dev_sets[name], sizes = read_dev_set(reader, one_set, policy, of_train, languages)
+            else:  # ratios go by the lines of the first set
+                plain = without_ratios(policy)
+                dev_sets[name], _ = read_dev_set(reader, one_set, plain, of_train, compared or languages)
+    return dev_sets, sizes
+
+
+def read_dev_set(
+    reader: Reader, sources: Resolved, policy: Policy, of_train: list[str], languages: list[str]
+) -> tuple[Counts, dict[str, list[int]]]:
+    """Count one set. If the names of its files tell its languages, they are checked before anything is read."""
+    # Dev may have languages of train that are not wanted now; a language that train lacks is an error.
+    sources = resolve(found_only(resolve(sources, of_train)), languages)
+    sources, sizes = lines_to_go_by(sources, policy, languages, reader.reading)
+    named, left_out, counts = named_languages(sources), sources.left_out, None
+    if named is None:
+        counts = reader.read_dev(sources, languages)
+        named, left_out = list(counts), counts.left_out
+    left_out = (*left_out, *(language for language in named if language not in languages))
+    named = [language for language in named if language in languages]
+    policy.check(languages, named, left_out)
+    if unread := [one for one in policy.estimated() if one in named and one not in sizes]:
+        refuse_counted(unread)
+    counts = reader.read_dev(sources, languages) if counts is None else counts
+    check_dev(counts, policy)
+    check_lengths(counts)
+    return counts, sizes
+
+
+def kept_and_checked(train: Counts, languages: list[str], notes: list[str], settings: Settings) -> Counts:
+    """The counts of these languages alone, which must be fit to learn from."""
+    kept = {language: train[language] for language in train if language in languages}
+    drawn = train.drawn and train.drawn.only(kept)
+    train = Counts(kept, settings.pretokenization, "train", drawn, notes=[*train.notes, *notes])
+    check_train(train)
+    check_lengths(train)
+    check_not_learned(settings.special_tokens, train, settings.min_frequency)
+    return train
 
 
 def measures_on_dev(
