@@ -22,7 +22,7 @@ COUNTS_COLUMNS = ("language", "pretoken", "count")
 
 
 class AlreadyCounted:
-    """Marks values that hold counts instead of text. Their classes are in `pairity.counts`, which this room cannot import."""
+    """Marks values that hold counts instead of text; their classes are in `pairity.counts`, after this room."""
 
 
 @dataclass(frozen=True)

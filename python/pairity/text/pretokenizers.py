@@ -106,7 +106,7 @@ class Pretokenization:
 
     @property
     def name(self) -> str:
-        """The name, with `:digits` for single digits and `:words4` for phrases; the pattern itself if it has no name."""
+        """The name, with `:digits` for single digits and `:words4` for phrases; without a name, the pattern."""
         if self.pattern is not None and (phrases := _core.words_of_phrases(self.pattern)):
             return f"{replace(self, pattern=phrases[0]).name}:words{phrases[1]}"
         for name, (pattern, single_digits) in _core.PATTERNS.items():

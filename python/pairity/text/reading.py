@@ -62,8 +62,8 @@ def read(
     """Call `feed(language, block)` for all text, from `threads` threads at once and in no defined order.
 
     When all text of a language was fed, the thread that fed the last of it calls `ended(language)`; before that,
-    `ended_file(language, file)` is called for each of its files. Neither is called after an error. If records name their
-    languages, or duplicates are dropped, a language ends only when all text was fed.
+    `ended_file(language, file)` is called for each of its files. Neither is called after an error. If records name
+    their languages, or duplicates are dropped, a language ends only when all text was fed.
     Threads start with the largest files, one each. When no file is left, they help with those still being
     read: one reads and decompresses, the others work on the blocks, so even one big file keeps all of them busy.
     Iterables are read by the calling thread, as their owner expects. The first error or Ctrl-C ends everything.

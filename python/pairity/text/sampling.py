@@ -198,7 +198,7 @@ def share(wanted: Draw, language: str, amount: Amount) -> Fraction:
 
 
 def filled(shares: Mapping[str, Fraction], sizes: Mapping[str, int], budget: int) -> dict[str, Fraction]:
-    """Shares in proportion to `shares`, none above 1, that fill the budget: a language with too little text gives all."""
+    """Shares in proportion to `shares`, none above 1, that fill the budget; languages with too little text give all."""
     left = Fraction(budget)
     parts: dict[str, Fraction] = {}
     waiting = sorted(shares, key=shares.__getitem__, reverse=True)

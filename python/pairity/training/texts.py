@@ -1,7 +1,6 @@
-"""What is read: train counts, dev counts, and what each language is measured by.
+"""Texts: the counts of train and dev, and what each language is measured by.
 
-Dev is read before train where names tell the languages: it is small, so its mistakes show before train is
-read, which takes long.
+If names tell the languages, dev is read before train: it is small, so its mistakes show before the long read.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -48,9 +47,9 @@ class Texts:
     set_apart: Sequence[str] = ()
     """Languages whose costs are per line-equivalent while those of others are per dev line."""
     draw: Mapping[str, Any] = field(default_factory=dict)
-    """How the train text was drawn here; counts that were drawn say so themselves."""
+    """How the train text was drawn in this run; counts that were drawn earlier record it themselves."""
     dev_sets: Mapping[str, Counts] = field(default_factory=dict)
-    """All dev sets by name, where they have names; `dev` is the first."""
+    """All dev sets by name, if they have names; `dev` is the first."""
     weights: Mapping[str, float] = field(default_factory=dict)
 
     def for_engine(self) -> list[tuple[Columns, Measured | None]]:
@@ -61,7 +60,7 @@ class Texts:
         return [(columns(counts), measured.get(language)) for language, counts in self.train.items()]
 
     def in_words(self) -> "Texts":
-        """The same text cut into words, where this is cut into phrases: each word occurs as often as its phrases do."""
+        """The same text cut into words instead of phrases."""
         cut = self.train.pretokenization.words
         assert cut is not None
         train = {language: cut_again(counts, cut.pattern) for language, counts in self.train.items()}
@@ -77,12 +76,12 @@ class Texts:
         return replace(self, train=Counts(train, cut, self.train.split), measures=measures)
 
     def name(self, served: int | None) -> str:
-        """Of a language that the engine knows by its number."""
+        """The name of a language, from its number in the engine."""
         return "all languages" if served is None else list(self.train)[served]
 
     @cached_property
     def warnings(self) -> list[str]:
-        """What a user should hear before the merges are learned."""
+        """Warnings to give before the merges are learned."""
         measures = {language: self.measures[language] for language in self.set_apart}
         stated = {language: one.ratio for language, one in measures.items() if one.estimate is None}
         found = unlikely_ratios(stated, self.train, self.dev or {})
@@ -101,7 +100,7 @@ class Texts:
         return found
 
     def has_all_lines(self, estimate: Estimate | None) -> bool:
-        """Whether a language was estimated from as many dev lines as others have, and needs no estimate."""
+        """Whether a language with an estimate has as many dev lines as the others, and so needs no estimate."""
         if estimate is None or estimate.lines is None or self.dev is None:
             return False
         return estimate.lines == self.dev[estimate.languages[0]].lines
@@ -305,7 +304,7 @@ def kept_and_checked(train: Counts, languages: list[str], notes: list[str], sett
 def measures_on_dev(
     dev_sets: Mapping[str, Counts], weights: Mapping[str, float], policy: Policy, compared: Sequence[str]
 ) -> dict[str, Measure]:
-    """Of the languages that are compared on dev text and that all sets have; no train text is needed for that."""
+    """The measures of the languages that are compared on dev text and are in all sets. Needs no train text."""
     found = {}
     for name, dev in dev_sets.items():
         with of_set(name):
@@ -329,7 +328,7 @@ def compared_on_dev(policy: Policy, languages: list[str]) -> list[str]:
 def lines_to_go_by(
     sources: Resolved, policy: Policy, languages: list[str], reading: Mapping[str, Any]
 ) -> tuple[Resolved, dict[str, list[int]]]:
-    """Dev text read into memory, and the bytes of its lines, where a ratio is to be estimated by some of them."""
+    """If a ratio is to be estimated from dev lines: the dev text, read into memory, and the bytes of its lines."""
     wanted, parts = policy.estimated(), sources.inputs
     counted = any(isinstance(part, CountsInput) for part in parts)
     if not wanted or counted or not any(part.language in ("", *wanted) for part in parts):
@@ -338,7 +337,7 @@ def lines_to_go_by(
     sizes = {language: [len(line.encode()) for line in lines] for language, lines in texts.items()}
     for language in wanted:
         if language in sizes:
-            estimate_by_lines(language, sizes)  # what cannot be compared is an error before train is read
+            estimate_by_lines(language, sizes)  # raises what cannot be compared, before train is read
     read = replace(resolve(texts), notes=sources.notes, left_out=sources.left_out)
     return read, sizes if any(language in sizes for language in wanted) else {}
 
@@ -352,12 +351,12 @@ def refuse_counted(languages: list[str]) -> NoReturn:
 
 
 def found_only(sources: Resolved) -> Resolved:
-    """As if no language had been named, but all found in a folder."""
+    """The same sources as if their languages were found in a folder, not named by the user."""
     parts = (replace(part, named=False) if isinstance(part, TextInput) else part for part in sources.inputs)
     return replace(sources, inputs=tuple(parts))
 
 
 def only(sources: Resolved, languages: list[str]) -> Resolved:
-    """Without the texts of other languages; what holds several is chosen from when it is read."""
+    """Without the texts of other languages. Sources with several languages are filtered when they are read."""
     kept = [part for part in sources.inputs if not part.language or part.language in languages]
     return replace(sources, inputs=tuple(kept))
