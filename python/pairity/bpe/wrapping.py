@@ -1,7 +1,7 @@
-"""The wrapping: what the files of an imported tokenizer say around its table, kept to be written again.
+"""The wrapping: what the files of an imported tokenizer contain besides its table, kept in order to write it again.
 
 None of it changes what `encode` gives. It is what transformers does before and after: tokens put around a text,
-truncation and padding, flags of added tokens, and all of tokenizer_config.json that pairity has no word for.
+truncation and padding, flags of added tokens, and all of tokenizer_config.json that pairity does not interpret.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from pairity.bpe.roles import Roles
 
 @dataclass(frozen=True, kw_only=True)
 class Wrapping:
-    """Parts as the files had them; None or empty where pairity's own are as good."""
+    """Parts as the files had them; None or empty if pairity's own defaults say the same."""
 
     truncation: Any = None
     padding: Any = None
     post_processor: Any = None
-    """Kept where it is not what the roles give."""
+    """Kept if it differs from what the roles imply."""
     decoder: Any = None
     model: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the model that say nothing to a byte-level BPE, such as the unk_token."""
