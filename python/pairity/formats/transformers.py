@@ -1,4 +1,4 @@
-"""What transformers reads beside tokenizer.json, written: the roles of special tokens, the chat template, the rest."""
+"""Write what transformers reads next to tokenizer.json: roles of special tokens, chat template, and the rest."""
 
 import tempfile
 from pathlib import Path
@@ -13,11 +13,11 @@ from pairity.formats.tokenizer_config import CONFIG, LISTS, MAP, TEMPLATE, TEMPL
 
 NAMES = ("tokenizer.json", CONFIG, MAP)
 OBSOLETE = (TEMPLATE,)
-"""A template that another program left in the folder would count more than ours."""
+"""A template that another program left in the folder would override ours."""
 
 
 def without_role(model: BpeModel) -> list[str]:
-    """The special tokens that have no role."""
+    """The special tokens without a role."""
     others = model.wrapping.not_special | set(model.roles.named.values())
     return [name for name in model.special_tokens if name not in others]
 
