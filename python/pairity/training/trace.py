@@ -7,9 +7,9 @@ As a table it has one row per step; row 0 is the state before the first merge:
     1     tel_Telu  \\xe0  \\xb0  83172         257          129.4          251.0
 
 Costs (tokens per line) are recorded at every power of two, at least every 0.1% of the merges, and at the end; between
-those they are null. `own_cost:code` is a cost in a unit of its own: tokens per line-equivalent, for a language with a ratio
-among languages with dev text. It decides who is served, but no Gini includes it. Merges from before the run have no
-language and no count.
+those they are null. `own_cost:code` is a cost in a unit of its own: tokens per line-equivalent, for a language with a
+ratio among languages with dev text. It decides who is served, but no Gini includes it. Merges from before the run have
+no language and no count.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
