@@ -43,7 +43,7 @@ class Look:
     tokenizers: list[str]
     baseline: str
     sizes: Mapping[str, int] = field(default_factory=dict)
-    """Vocabulary sizes: a legend that leaves them out compares what cannot be compared."""
+    """Vocabulary sizes, for the legend: tokenizers of different sizes cannot be compared directly."""
 
     def colour(self, name: str) -> str:
         """The name of a colour in the palette."""
@@ -59,14 +59,14 @@ class Look:
         return DASHES[self.tokenizers.index(name) % len(DASHES)]
 
     def label(self, name: str) -> str:
-        """The name as it is written in a legend; no two are the same."""
+        """The name in a legend; no two are equal."""
         labels = [printable(one, LABEL) for one in self.tokenizers]
         place = self.tokenizers.index(name)
         label = labels[place] if labels.count(labels[place]) == 1 else f"{labels[place]} ({place + 1})"
         return f"{label} · {self.size(name)}" if self.size(name) else label
 
     def size(self, name: str) -> str:
-        """The vocabulary size in few letters, or nothing where it is not known."""
+        """The vocabulary size in short form; empty if it is unknown."""
         return short_size(self.sizes[name]) if self.sizes.get(name) else ""
 
     def shown(self, rows: Sequence[Mapping[str, Any]]) -> list[str]:
