@@ -1,4 +1,4 @@
-"""Options that say who is served, on their way to a policy and to the dev sets."""
+"""From options to a policy and dev sets: who is served, and on which text."""
 
 import json
 import tomllib
@@ -17,11 +17,11 @@ from pairity.training.policy import OF_METHOD, Classical, Fair, Parity, Policy, 
 GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP)
 
 OPTIONS = {method: (*names, "ratio") if "ratios" in names else names for method, names in OF_METHOD.items()}
-"""Method -> the options that only some methods have, as far as it has them."""
+"""Method -> those of its options that not all methods have."""
 
 
 def refuse_idle(method: str, window: int | None, alpha: float) -> None:
-    """Refuse options that were given, here or in a config file, and would do nothing."""
+    """Refuse options that were given, here or in a config file, but have no effect."""
     context = click.get_current_context()
     some = {name for names in OPTIONS.values() for name in names}
     names = [option.name for option in context.command.params if option.name in some]  # as in --help

@@ -1,4 +1,4 @@
-"""What a person reads: results on standard output, notes and warnings on standard error."""
+"""Output for people: results on standard output, notes and warnings on standard error."""
 
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.run import Extension, LanguageOfRun, run_of
 
 NO_LIMIT = 100_000
-"""Columns of a line that goes to a file or another program: nothing is folded or cut off there."""
+"""The width of output to a file or another program, where nothing is folded."""
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], numbers: Collection[int]) -> None:
@@ -130,7 +130,7 @@ def print_languages(languages: Sequence[LanguageOfRun], unit: str) -> None:
 
 
 def drawn_from(language: LanguageOfRun) -> list[str]:
-    """["drawn from 130,411 bytes"]"""
+    """["sampled from 130,411 bytes"]"""
     return [] if language.of_bytes is None else [f"sampled from {language.of_bytes:,} bytes"]
 
 
@@ -174,7 +174,7 @@ def print_extension(extension: Extension) -> None:
 
 
 def print_scores(scores: Scores) -> None:
-    """The overview, and what a reader of it has to know."""
+    """The overview, and the warnings about it."""
     rows = []
     overview = scores.overview()
     lossy = any(row.lost_lines for row in overview)

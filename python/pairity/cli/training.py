@@ -1,4 +1,4 @@
-"""`train`: options to a policy, and text to a tokenizer."""
+"""`train`: from text to a tokenizer."""
 
 import json
 from collections.abc import Sequence
@@ -324,7 +324,7 @@ def train_into(output: Path, sources: list[str], *, force: bool, resume: bool, *
 
 
 def kept(checkpoint: Path) -> Path | None:
-    """What a run that was killed has left to go on from: its merges, or else what it had counted."""
+    """What a killed run has left to resume from: its merges, or else its counts."""
     counting = counting_checkpoint(checkpoint)
     return checkpoint if checkpoint.exists() else counting if exists(counting) else None
 
@@ -338,7 +338,7 @@ def is_finished(
     skip: Sequence[str],
     dev: DevSets | list[str] | None,
 ) -> bool:
-    """Whether a run with these settings has saved its tokenizer here: a job that a queue starts again has no work."""
+    """Whether a run with these settings has already saved its tokenizer here: a queue may restart a finished job."""
     checkpoint = inside_or_beside(output, CHECKPOINT)
     if not (output / SETTINGS).exists() or kept(checkpoint):
         return False
@@ -367,7 +367,7 @@ def is_finished(
 
 
 def save(tokenizer: Tokenizer, output: Path, checkpoint: Path, *, force: bool) -> None:
-    """A disk that is full by now does not cost the merges."""
+    """Save the tokenizer; if that fails, the error says that the merges are safe in the checkpoint."""
     try:
         tokenizer.save(output, force=force)
     except PairityError as error:
