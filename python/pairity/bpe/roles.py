@@ -32,7 +32,7 @@ class GivenRoles(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class Roles:
-    """Checked on creation, except that `check` verifies that each token is one of the tokenizer."""
+    """Checked on creation; `check` verifies that a tokenizer has each token."""
 
     bos_token: str | None = None
     """Starts a text ..."""

@@ -1,4 +1,4 @@
-"""Sorted runs: counts on disk. Each run is a file with words of one language in order; reading merges the runs."""
+"""Sorted runs: counts on disk, each run a file with words of one language in order, merged when read."""
 
 from __future__ import annotations
 

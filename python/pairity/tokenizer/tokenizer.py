@@ -78,7 +78,7 @@ class Tokenizer(Contents):
 
     @classmethod
     def from_model(cls, model: BpeModel) -> Tokenizer:
-        """The inverse of `model`."""
+        """From a `BpeModel`, such as the `model` of another tokenizer."""
         made = cls.__new__(cls)
         made._use(model)
         return made
