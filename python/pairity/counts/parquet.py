@@ -119,7 +119,7 @@ def metadata_of(stored: Stored, groups: Sequence[Mapping[str, Any]]) -> dict[str
         },
         "split": stored.split,
         "languages": {
-            # Every line is a document of its own.
+            # Every line is a document.
             language: {"documents": rows.size.lines, **described(rows.size)}
             | ({"pruned": asdict(rows.pruned)} if rows.pruned else {})
             for language, rows in stored.languages.items()

@@ -51,7 +51,7 @@ def export(
 
     hf            one tokenizer.json, at PATH or in the folder PATH
     transformers  a folder for AutoTokenizer with roles, chat template and what the tokenizer came with
-    tiktoken      ranks at PATH, pattern and special tokens in a .json beside it
+    tiktoken      ranks at PATH, pattern and special tokens in a .json next to it
     merges        a folder with GPT-2's vocab.json and merges.txt
     gguf          a vocabulary for llama.cpp at PATH, with roles and chat template; with `allow_different` even if
                   its ids differ

@@ -52,7 +52,7 @@ TABLE = pa.schema(
 
 @dataclass(frozen=True)
 class InTraining:
-    """What the record and the trace of a run say of a language; None where they do not say it.
+    """What the record and the trace of a run say about a language; None for what they do not say.
 
     `rank`: 1 for the most expensive of the `measured` languages whose costs are compared, None for another one.
     `served`: merges learned for this language; `shared`: merges learned for all together. `first` and `last` are
@@ -75,7 +75,7 @@ class InTraining:
 
 @dataclass(frozen=True)
 class Profile:
-    """One language under one tokenizer. `training` and `text` are None where there is no record and no text of it."""
+    """One language under one tokenizer. `training` and `text` are None without a record or text of it."""
 
     language: str
     training: InTraining | None

@@ -165,7 +165,7 @@ class Scores:
         return rows
 
     def curves(self) -> dict[str, list[str]]:
-        """Tokenizer -> the names of its sizes, the smallest first; empty where it was not asked for several sizes.
+        """Tokenizer -> the names of its sizes, the smallest first; empty if it was evaluated at one size only.
 
         {"parity": ["parity@8000", "parity@32000"], "gpt-4o": ["gpt-4o"]}
         """

@@ -4,7 +4,7 @@
 
     labelled/eng_Latn.jsonl.gz  labelled/tam_Taml.jsonl.gz  labelled/und_Latn.jsonl.gz  labelled/_labels.json
 
-Every text ends up in exactly one file, in the order in which it was read, whatever the number of threads. Lines of text
+Every text ends up in exactly one file, in the order of reading, for any number of threads. Lines of text
 become .txt.gz, records .jsonl.gz, since a record may hold line ends.
 """
 

@@ -85,7 +85,7 @@ class Recipe:
     precision: str = "bf16"
     """"bf16" or "float32": of the matrix products in training. Weights and losses are float32."""
     compile: bool = True
-    """With torch.compile, where there is a GPU."""
+    """Use torch.compile, if there is a GPU."""
     curve: int = 10
     """Times that some held-out text is measured on the way."""
 

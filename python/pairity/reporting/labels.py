@@ -92,11 +92,11 @@ def log_ticks(low: float, high: float, most: float) -> list[float]:
 
 
 CHANGES = (-0.9, -0.75, -0.5, -0.3, -0.2, -0.1, 0, 0.1, 0.2, 0.3, 0.5, 1, 2, 5, 10, 20, 50, 100)
-"""Changes that an axis may name; those nearer to 0 matter most."""
+"""Changes that an axis may label; those closest to 0 matter most."""
 
 
 def ratio_ticks(low: float, high: float, most: float) -> list[float]:
-    """Ratios at round changes between the ends of a logarithmic axis: all that stay about 1/`most` of it apart.
+    """Ratios at round changes between the ends of a logarithmic axis, at least about 1/`most` of it apart.
 
     >>> ratio_ticks(0.5, 6, 5)
     [0.5, 1, 2, 6]

@@ -66,7 +66,7 @@ class Block:
 
 
 def texts_in(block: Block) -> list[bytes]:
-    """The lines or records of a block, each by itself."""
+    """The lines or records of a block as a list."""
     records: list[bytes] = block.as_texts().texts.to_pylist()
     return records
 

@@ -1,4 +1,4 @@
-"""Tables as text: .csv, whose values may be quoted and then hold line ends, and .tsv, where nothing is quoted.
+"""Tables as text: .csv, whose values may be quoted and then contain line ends, and .tsv, where nothing is quoted.
 
 The first line names the columns. A column given by number (`--text-column 3`) means that the table has
 no such line.

@@ -301,13 +301,13 @@ class Tokenizer(Contents):
     # ------------------------------------------------------------------ larger and smaller
 
     def engine_merges(self) -> npt.NDArray[np.uint32]:
-        """The merges as training numbers them, for `from_merges`; an error where merges alone do not say it all."""
+        """The merges as training numbers them, for `from_merges`; an error if merges alone do not determine the ids."""
         return one_after_the_other(self._model)[0]
 
     def extended(
         self, pairs: npt.ArrayLike, *, record: Mapping[str, Any] | None = None, trace: pa.Table | None = None
     ) -> Tokenizer:
-        """With further merges, numbered as training goes on from this one; all ids stay."""
+        """With further merges, numbered as in training that continues this one; all ids stay."""
         return Tokenizer.from_model(self._model.extended(pairs, record=dict(record or {}), trace=trace))
 
     def truncate(self, vocab_size: int) -> Tokenizer:

@@ -8,7 +8,7 @@ From a few dev lines, which translate the first lines of the other languages:
 Without dev lines: a dev line has about the same number of characters in all languages of a script, and the train text
 tells the bytes per character.
 
-    Hindi beside Marathi, and no other language in Devanagari: 126.0 characters * 2.60 bytes = 327.6
+    Hindi next to Marathi, and no other language in Devanagari: 126.0 characters * 2.60 bytes = 327.6
 
 docs/ratios.py measures both, and alternatives that were dropped.
 """
