@@ -66,9 +66,7 @@ def train_all(progress: bool | Listener | None = None) -> dict[str, Tokenizer]:
 def compare(folder: Path) -> tuple[dict[str, Tokenizer], Scores]:
     """Train the tokenizers and evaluate them on the test text; both are saved in `folder`."""
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", PairityWarning
-        )  # they are in pairity.json, and not the point of a demo
+        warnings.simplefilter("ignore", PairityWarning)  # they are in pairity.json, and not the point here
         tokenizers = train_all()
     for name, tokenizer in tokenizers.items():
         tokenizer.save(folder / name, force=True)

@@ -90,9 +90,8 @@ def count(
     check_min_count(min_count, split)
     draw = None if draw is None or draw.takes_all else draw
     cut = Pretokenization.of(pretokenizer, digits, normalize)
-    how = TextReading(
-        **how_read, cut=None if draw else cut
-    )  # a line is drawn as a whole, so long lines must not come in parts
+    # A line is drawn as a whole, so long lines must not come in parts.
+    how = TextReading(**how_read, cut=None if draw else cut)
     dedup, language_column = how.dedup, how.language_column
     if memory is not None and dedup is not None:
         how = replace(how, dedup_memory=bytes_of(memory) // 4)

@@ -57,9 +57,8 @@ def frequent_pieces(words: Words, most: int, longest: int) -> list[tuple[bytes, 
     ends = np.repeat(words.offsets[1:], np.diff(words.offsets))
     weights = np.repeat(words.counts, np.diff(words.offsets))
     places = np.arange(len(words.content))  # where the substrings of this length begin
-    numbers = words.content.astype(
-        np.int64
-    )  # the number of the substring that begins there; equal substrings have equal numbers
+    # The number of the substring that begins at each place; equal substrings have equal numbers.
+    numbers = words.content.astype(np.int64)
     totals = np.bincount(numbers, weights, 256).astype(np.int64)
     needed = 0  # bytes that a substring must cover to be in the top `most` so far
     candidates = np.zeros((3, 0), np.int64)  # count, place, length

@@ -30,9 +30,7 @@ class Block:
     first: int
     lines: bytes | None = None
     texts: Any = None  # pa.LargeBinaryArray
-    numbers: Sequence[int] | None = (
-        None  # line numbers of the texts, if they do not just count up from `first`
-    )
+    numbers: Sequence[int] | None = None  # line numbers, if they do not just count up from `first`
     labels: Any = None  # pa.LargeBinaryArray: the language of each text, if a column names it
     times: Any = None  # int64: how often each text occurs, in a list of words
     part: bool = False  # one part of a line too long for memory, and nothing else

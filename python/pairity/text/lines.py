@@ -28,9 +28,8 @@ def line_blocks(file: TextFile, how: TextReading, broken: Broken) -> Iterator[tu
     reader = LineReader(file, how, broken)
     try:
         with open_raw(file) as raw:
-            stream = decompressed(
-                raw, file.codec
-            )  # kept in a variable: it closes the file when garbage-collected
+            # Kept in a variable, because it closes the file when it is garbage-collected.
+            stream = decompressed(raw, file.codec)
             quick = file.codec is None and file.is_local and not file.once
             pieces = plain_pieces(raw) if quick else iter(lambda: stream.read(blocks.BLOCK_BYTES), b"")
             for block in reader.blocks(pieces):
