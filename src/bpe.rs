@@ -1,4 +1,4 @@
-//! The merging itself: the adjacent pair of the lowest rank, the leftmost of equals, until none has a rank.
+//! Merging: join the adjacent pair of the lowest rank, the leftmost one on a tie, until no pair has a rank.
 //!
 //! In: the bytes of a pre-token, and what pairs become. Out: its ids. Short pre-tokens are merged by scanning a list, long
 //! ones with a heap; both give the same ids.
@@ -8,7 +8,7 @@ use crate::error::Result;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The rank of a pair and the id it becomes, in one number: the smaller, the sooner it is merged.
+/// The rank of a pair and the id it becomes, in one number. Smaller numbers are merged first.
 pub type Ranked = u64;
 /// A pair that is not merged.
 pub const UNRANKED: Ranked = Ranked::MAX;
@@ -21,28 +21,28 @@ fn rank(ranked: Ranked) -> u64 {
     ranked >> 32
 }
 
-/// How the merging finds what a pair becomes: by its ids, or by the bytes `start..end` that it covers.
+/// Finds what a pair becomes: by its ids, or by the bytes `start..end` that it covers.
 pub trait Pairs {
-    /// Whether `start` and `end` are looked at; if not, they are not kept up to date.
+    /// Whether `start` and `end` are used; if not, they are not kept up to date.
     const BY_PLACE: bool;
 
     fn ranked(&self, left: u32, right: u32, start: usize, end: usize) -> Ranked;
 
-    /// The same for two bytes at the start of the merging.
+    /// The same for two bytes, before any merge.
     #[inline]
     fn ranked_bytes(&self, _bytes: [u8; 2], left: u32, right: u32, start: usize) -> Ranked {
         self.ranked(left, right, start, start + 2)
     }
 }
 
-/// Pre-tokens longer than this are merged with a heap: above it the scan's quadratic cost begins to show.
+/// Longer pre-tokens are merged with a heap: beyond this, the quadratic cost of the scan starts to show.
 const LONGEST_SCAN: usize = 128;
 
-/// Merges one pre-token after the other; what it needs to write down is kept from one to the next.
+/// Merges one pre-token after the other, reusing its buffers.
 #[derive(Default)]
 pub struct Merger {
     pub ids: Vec<u32>,
-    /// Where the parts start; one more at the end for where the last one ends.
+    /// Where the parts start, followed by the end of the last one.
     starts: Vec<u32>,
     /// What each part and the next one become.
     ranked: Vec<Ranked>,
@@ -52,7 +52,7 @@ pub struct Merger {
 }
 
 impl Merger {
-    /// Leaves the ids of `word`, whose bytes have the ids `bytes`, in `self.ids`.
+    /// Puts the ids of `word` into `self.ids`; `bytes` are the ids of the 256 bytes.
     pub fn merge<P: Pairs>(
         &mut self,
         word: &[u8],
@@ -109,8 +109,8 @@ impl Merger {
         }
     }
 
-    /// Parts are linked by the position of their first byte. An entry of the heap is stale when its rank is no longer
-    /// that of the pair at its position.
+    /// Parts are linked by the position of their first byte. A heap entry is stale if its rank is no longer that of the
+    /// pair at its position.
     fn with_heap(&mut self, pairs: &impl Pairs, check_in: &mut CheckIn) -> Result<()> {
         let Self { ids, ranked, before, after, heap, .. } = self;
         let length = ids.len();
@@ -151,7 +151,7 @@ impl Merger {
                 }
             }
         }
-        // The parts that are left, moved to the front.
+        // Move the remaining parts to the front.
         let (mut at, mut kept) = (0, 0);
         while at < length {
             ids[kept] = ids[at];

@@ -1,4 +1,4 @@
-//! Checking in: long work asks its caller now and then whether to go on.
+//! Checking in: long-running work asks its caller from time to time whether to go on.
 //!
 //! In: a question for the caller, which answers `false` to stop (a signal is waiting, another thread has failed).
 //! Out: `Err(Interrupted)` from the check that got this answer, and from every later one.
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 
-/// How often the caller is asked: Ctrl-C feels immediate, and the question costs nothing that can be measured.
+/// How often the caller is asked: often enough for Ctrl-C to feel immediate, at no measurable cost.
 pub const PAUSE: Duration = Duration::from_millis(50);
 
 /// Says when it is time to ask the caller.
@@ -33,14 +33,14 @@ impl Clock {
     }
 }
 
-/// A step is a pre-token or a merge. It takes nanoseconds, or milliseconds with a pattern that looks far ahead, so
-/// the number of steps between two looks at the clock follows their speed.
+/// A step is a pre-token or a merge. It takes nanoseconds, or milliseconds with a pattern that looks far ahead, so the
+/// number of steps between two looks at the clock adapts to their speed.
 const FIRST_STEPS: u32 = 16;
 const MOST_STEPS: u32 = 256;
 const QUICK: Duration = Duration::from_millis(1);
 const SLOW: Duration = Duration::from_millis(10);
 
-/// For work made of many short steps, with a check after each.
+/// For work in many short steps, with a check after each.
 pub struct CheckIn<'a> {
     go_on: Option<&'a mut dyn FnMut() -> bool>,
     stopped: bool,
@@ -86,7 +86,7 @@ impl<'a> CheckIn<'a> {
         self.look()
     }
 
-    /// The same after a wait: the clock is looked at whatever the number of steps.
+    /// The same after a wait: looks at the clock regardless of the number of steps.
     #[cold]
     pub fn look(&mut self) -> Result<()> {
         let now = Instant::now();
@@ -138,7 +138,7 @@ mod tests {
             std::thread::sleep(2 * SLOW);
             steps += 1;
         }
-        // The first look comes after the first steps; from then on each is looked at.
+        // The first look comes after the first steps, then after every step.
         assert!(steps <= FIRST_STEPS + 1 + PAUSE.div_duration_f64(2 * SLOW).ceil() as u32, "{steps}");
     }
 }

@@ -1,9 +1,9 @@
-//! Everything that can go wrong in the core, each with a sentence that says what to do next.
+//! The errors of the core, each with a sentence that says what to do next.
 
 /// One error type for the whole core; `py` maps it to Python exceptions.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A mistake in what the user gave: becomes a `ValueError`.
+    /// A mistake in the user's input; becomes a `ValueError`.
     #[error("{0}")]
     Invalid(String),
     /// Text that is not UTF-8. `line` counts from 0 within the batch, `column` is a byte offset in that line.

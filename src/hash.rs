@@ -2,7 +2,7 @@
 //!
 //! Multiply to 128 bits and fold the halves together, the idea of wyhash.
 
-/// Its digits.
+/// Digits of pi: constants without a pattern.
 pub const PI: [u64; 3] = [0x243F_6A88_85A3_08D3, 0x1319_8A2E_0370_7344, 0xA409_3822_299F_31D0];
 
 #[inline(always)]
@@ -11,7 +11,7 @@ pub fn fold(a: u64, b: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// Of 16 bytes or more.
+/// The hash of 16 bytes or more.
 pub fn hash_long(bytes: &[u8]) -> u64 {
     let pair = |pair: &[u8]| {
         let word = |at: usize| u64::from_le_bytes(pair[at..at + 8].try_into().expect("8 bytes"));
@@ -26,8 +26,8 @@ pub fn hash_long(bytes: &[u8]) -> u64 {
 
 /// `text[start..start + length]` in little-endian words: the bytes, zeros, and the length in the last byte.
 ///
-/// What follows in the text is loaded too and masked away: counting English is about a tenth faster than with a branch on the
-/// length, which is hard to predict.
+/// Loads what follows in the text too and masks it away: this makes counting English about a tenth faster than branching
+/// on the length, which is hard to predict.
 #[inline(always)]
 pub fn packed<const WORDS: usize, const LENGTHS: usize>(
     text: &[u8],
@@ -45,7 +45,7 @@ pub fn packed<const WORDS: usize, const LENGTHS: usize>(
     words
 }
 
-/// Fewer bytes than the words have room for, with zeros behind them.
+/// The same at the end of a text, where fewer bytes follow than the words have room for.
 #[cold]
 fn near_the_end<const WORDS: usize>(bytes: &[u8]) -> [u64; WORDS] {
     let mut words = [[0; 8]; WORDS];
@@ -53,7 +53,7 @@ fn near_the_end<const WORDS: usize>(bytes: &[u8]) -> [u64; WORDS] {
     words.map(u64::from_le_bytes)
 }
 
-/// For each length, in bytes, little-endian words that keep so many bytes: what [`packed`] takes.
+/// For each length in bytes, the little-endian masks that keep that many bytes, for [`packed`].
 pub const fn masks<const WORDS: usize, const LENGTHS: usize>() -> [[u64; WORDS]; LENGTHS] {
     let mut masks = [[0; WORDS]; LENGTHS];
     let mut length = 0;

@@ -1,7 +1,7 @@
-//! A heap whose order is told with every call, since the order of pairs needs the vocabulary, and the standard heap knows
-//! nothing but its entries.
+//! A heap that takes the order with every call: ordering pairs needs the vocabulary, and the standard heap sees only its
+//! entries.
 //!
-//! In: entries. Out: the greatest. The greatest may be made less while it is in the heap.
+//! In: entries. Out: the greatest, which may also be lowered in place.
 
 use std::cmp::Ordering;
 
@@ -40,7 +40,7 @@ impl<T> Heap<T> {
         self.sink(order);
     }
 
-    /// `less` comes in place of the greatest.
+    /// Replaces the greatest entry by `less`.
     pub fn lower_top(&mut self, less: T, order: impl Fn(&T, &T) -> Ordering) {
         self.0[0] = less;
         self.sink(order);

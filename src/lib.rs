@@ -4,27 +4,27 @@
 //!
 //! | stage | module | in -> out |
 //! |---|---|---|
-//! | read | [`sieve`] | texts -> those to be counted: not broken, and each only once |
-//! | draw | [`places`] | lines -> where each stands in the order of a draw |
+//! | read | [`sieve`] | texts -> those to count: not broken, and each only once |
+//! | draw | [`places`] | lines -> the place of each in the order of a draw |
 //! | label | [`scripts`] | text -> its script |
 //! | cut | [`split`] | text -> pre-tokens |
 //! | count | [`counts`] | text -> distinct pre-tokens with their counts |
 //! | learn | [`train`] | counts of each language -> merges, one loop for every variant |
 //! | | [`turns`] | what each language costs -> whose turn it is |
 //! | | [`scale`] | the measured texts -> what each language costs |
-//! | | [`start`] | a word -> the tokens that it starts as |
+//! | | [`start`] | a word -> the tokens that it starts with |
 //! | | `learner` | the words of a language -> its best pair |
 //! | | [`queue`] | pairs -> the most frequent one, ties included |
-//! | | `joint`, `fair` | pairs, what they save in each language -> the one that saves all together the most |
+//! | | `joint`, `fair` | pairs and their savings in each language -> the one that saves the most overall |
 //! | | `shard` | words and a merge -> words with the merge applied |
 //! | | [`pieces`] | words and scored pieces -> how often each piece is used |
 //! | encode | [`encode`] | text -> ids, and back |
 //! | | `bpe` | a pre-token -> its ids |
 //! | | [`tokens`] | a vocabulary and its merges -> the tables that encoding reads |
 //!
-//! What several stages use: [`unicode`] (character classes), [`strings`] (byte strings end to end), `pair` (two tokens), `word` (bytes with their hash),
-//! [`vocabulary`] (tokens while they are learned), `log` (the merges so far),
-//! `together` (all languages, asked about a pair), `heap` (the greatest first), [`check_in`] (how long work is stopped), `threads`,
+//! Shared by several stages: [`unicode`] (character classes), [`strings`] (byte strings end to end), `pair` (two tokens),
+//! `word` (bytes with their hash), [`vocabulary`] (tokens while they are learned), `log` (the merges so far), `together`
+//! (all languages, asked about a pair), `heap` (the greatest first), [`check_in`] (how to stop long work), `threads`,
 //! `memory` and [`error`]. Only `py` knows Python.
 
 mod bpe;

@@ -8,7 +8,7 @@ use std::sync::{PoisonError, RwLock};
 #[derive(Default)]
 pub struct Log(RwLock<Vec<Merge>>);
 
-/// How many merges are applied before a shard is let go of: short, so that nobody waits long for it.
+/// How many merges to apply before releasing a shard: few, so that nobody waits long for it.
 const BATCH: usize = 32;
 
 impl Log {
@@ -25,7 +25,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// The next merges, a batch at most; none when all are read.
+    /// The next merges, at most a batch; none once all are read.
     pub fn next_batch(&mut self, log: &Log) -> &[Merge] {
         self.batch.clear();
         let merges = log.0.read().unwrap_or_else(PoisonError::into_inner);

@@ -1,15 +1,14 @@
 //! Memory: large blocks straight from the system, and fetching ahead.
 //!
-//! In: requests for memory. Out: small blocks from the usual allocator, large ones from the system, which gets them back
-//! one by one. The usual allocator would keep them, and what grows by doubling leaves holes that nothing fits into: a
+//! In: requests for memory. Out: small blocks from the usual allocator, large ones from the system, and returned to it one
+//! by one. The usual allocator would keep them, and buffers that grow by doubling leave holes that nothing fits into: a
 //! parity training of 30 languages and 32,000 merges then peaks at 725 MB instead of 630.
 //!
-//! glibc's own threshold for this (`M_MMAP_THRESHOLD`) saves the same memory without this code, but the training took 8%
-//! more processor time (nine runs each, on a busy machine), and the setting is one of the whole process: NumPy's sums of
-//! arrays of 4 MB took 3.5 ms instead of 0.2, because every result was then mapped and unmapped. This allocator serves the
-//! core alone.
+//! glibc's own threshold for this (`M_MMAP_THRESHOLD`) saves the same memory without this code, but training took 8% more
+//! processor time (nine runs each, on a busy machine), and the setting affects the whole process: NumPy's sums of arrays of
+//! 4 MB took 3.5 ms instead of 0.2, because every result was mapped and unmapped. This allocator serves only the core.
 //!
-//! It serves all of the program that it is linked into, so this crate is for our extension module and not for others to link.
+//! It serves everything that it is linked into, so this crate is only for our extension module, not for others to link.
 
 #[cfg(target_os = "linux")]
 mod large_blocks {
@@ -21,7 +20,7 @@ mod large_blocks {
     #[global_allocator]
     static ALLOCATOR: Allocator = Allocator;
 
-    /// Smaller blocks come and go so often that asking the system each time would cost more than the memory is worth.
+    /// Smaller blocks come and go too often to ask the system each time.
     pub const LARGE: usize = 2 << 20;
     const SMALLEST_PAGE: usize = 4096;
 
@@ -29,8 +28,8 @@ mod large_blocks {
         size >= LARGE && align <= SMALLEST_PAGE
     }
 
-    // SAFETY: whether a block is large follows from its layout alone, so each goes back to where it came from; small ones
-    // are the system allocator's, large ones are mappings of their own, of the size in the layout, page-aligned and zeroed.
+    // SAFETY: the layout alone decides whether a block is large, so each goes back to where it came from. Small ones belong
+    // to the system allocator; large ones are separate mappings of the size in the layout, page-aligned and zeroed.
     unsafe impl GlobalAlloc for Allocator {
         unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
             if is_large(layout.size(), layout.align()) {
@@ -59,7 +58,7 @@ mod large_blocks {
         unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
             match (is_large(layout.size(), layout.align()), is_large(size, layout.align())) {
                 (false, false) => unsafe { System.realloc(block, layout, size) },
-                // The pages move, not what is on them.
+                // Moves the pages without copying them.
                 (true, true) => unsafe {
                     block_at(libc::mremap(block.cast(), layout.size(), size, libc::MREMAP_MAYMOVE))
                 },
@@ -77,11 +76,11 @@ mod large_blocks {
 
     fn map(size: usize) -> *mut u8 {
         let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: a new mapping at a place that the system chooses touches nobody's memory.
+        // SAFETY: a new mapping at an address chosen by the system overlaps no other memory.
         block_at(unsafe { libc::mmap(null_mut(), size, access, kind, -1, 0) })
     }
 
-    /// No block, as an allocator says it, where the system has made no mapping.
+    /// A null pointer, as allocators return it, if the system made no mapping.
     fn block_at(mapping: *mut libc::c_void) -> *mut u8 {
         if mapping == libc::MAP_FAILED { null_mut() } else { mapping.cast() }
     }
@@ -94,14 +93,14 @@ mod large_blocks {
         fn blocks_keep_what_they_hold_while_they_grow_and_shrink() {
             let mut numbers: Vec<u32> = Vec::new();
             for number in 0..6 << 20 {
-                numbers.push(number); // from small to large, and moved several times
+                numbers.push(number); // grows from small to large, and moves several times
             }
             assert!(numbers.iter().copied().eq(0..6 << 20));
             numbers.truncate(LARGE / 4 + 1);
             numbers.shrink_to_fit();
             assert!(numbers.iter().copied().eq(0..LARGE as u32 / 4 + 1));
             numbers.truncate(1000);
-            numbers.shrink_to_fit(); // and small again
+            numbers.shrink_to_fit(); // and shrinks again
             assert!(numbers.iter().copied().eq(0..1000));
         }
 
@@ -116,11 +115,11 @@ mod large_blocks {
     }
 }
 
-/// Fetches into the nearest cache what will be read soon.
+/// Prefetches what will be read soon into the nearest cache.
 #[inline(always)]
 pub fn prefetch<T>(item: *const T) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: prefetching reads nothing, whatever the address.
+    // SAFETY: prefetching is safe at any address.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(item.cast());

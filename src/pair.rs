@@ -1,4 +1,4 @@
-//! Two neighbouring tokens in one number, which is what the maps of pairs are keyed by.
+//! Two neighbouring tokens in one number, the key of maps of pairs.
 
 /// The ids of a left and a right token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,10 +1,10 @@
-//! Pieces: cutting words into the likeliest pieces, which is what UnigramLM does with its vocabulary.
+//! Pieces: cutting words into their likeliest pieces, as UnigramLM does.
 //!
 //! In: pieces, each with the logarithm of its probability, and words. Out: how often each piece is used.
 //!
-//! Of all ways to cut a word the one with the greatest sum is taken (Viterbi): place by place from the left, the best way to
-//! get there. Of equal sums the one whose last piece is longest wins. Sums are added up from the left, in Python's
-//! arithmetic, so that the reference finds the very same.
+//! The likeliest cut of a word has the greatest sum of logarithms (Viterbi: find the best way to each place, from the left).
+//! On a tie, the longest last piece wins. Sums are added from the left, in the order and precision of the Python reference,
+//! to get exactly the same results.
 
 use crate::check_in::CheckIn;
 use crate::counts::Counted;
@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 pub struct Pieces {
     pieces: StringsBuf,
     scores: Vec<f64>,
-    /// Node and byte -> the node one byte further. The node of no byte is 0.
+    /// Node and byte -> the node one byte further. The root is 0.
     nodes: FxHashMap<u64, u32>,
     /// Node -> the piece that ends there.
     ends: Vec<Option<u32>>,
@@ -25,7 +25,7 @@ pub struct Pieces {
 #[derive(Clone, Copy)]
 struct Way {
     sum: f64,
-    /// The last piece on it, and where that begins.
+    /// Its last piece, and where that begins.
     piece: u32,
     from: usize,
 }
@@ -52,7 +52,7 @@ impl Pieces {
         Ok(made)
     }
 
-    /// The best way to every place in the word, by pieces of up to `longest` bytes.
+    /// The best way to every place in the word, with pieces of up to `longest` bytes.
     fn walk(&self, word: &[u8], longest: usize, ways: &mut Vec<Way>) {
         ways.clear();
         ways.resize(word.len() + 1, NO_WAY);
@@ -75,7 +75,7 @@ impl Pieces {
         }
     }
 
-    /// How often each piece is used in the words, where all are cut in the likeliest way.
+    /// How often each piece is used if all words are cut in the likeliest way.
     pub fn uses(&self, words: Counted<'_>, check_in: &mut CheckIn) -> Result<Vec<u64>> {
         let mut uses = vec![0u64; self.scores.len()];
         let mut ways = Vec::new();
@@ -98,8 +98,8 @@ impl Pieces {
         Ok(uses)
     }
 
-    /// What each piece would be cut into if it were not there: the sum, and the number of pieces. Of a single byte
-    /// that is the lowest number and 0.
+    /// How each piece would be cut if it did not exist: the sum, and the number of pieces. For a single byte, the lowest
+    /// number and 0.
     pub fn without(&self, check_in: &mut CheckIn) -> Result<(Vec<f64>, Vec<u32>)> {
         let (mut sums, mut numbers) = (Vec::new(), Vec::new());
         let mut ways = Vec::new();

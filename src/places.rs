@@ -1,7 +1,7 @@
-//! Places: where each line of a text stands in the order in which lines are drawn.
+//! Places: the position of each line in the order in which lines are drawn.
 //!
 //! In: a key (a seed and a language) and a line. Out: a hash of both, as a number: `7, eng_Latn, "to be"` -> 8126...
-//! A draw takes the lines whose place is below a limit, so what is drawn depends on nothing but the lines.
+//! A draw takes the lines whose place is below a limit, so it depends only on the lines.
 
 use blake2b_simd::{Params, State};
 
@@ -9,7 +9,7 @@ use crate::check_in::CheckIn;
 use crate::counts::count_words;
 use crate::error::Result;
 
-/// BLAKE2b, as in Python's hashlib: it spreads lines evenly, and the sample of a seed stays the same for good.
+/// BLAKE2b, as in Python's hashlib: it spreads lines evenly, and the sample of a seed will never change.
 pub struct Places {
     begun: State,
 }
@@ -27,7 +27,7 @@ impl Places {
     }
 }
 
-/// A column each: places, bytes, and words if they are asked for.
+/// Columns: places, bytes, and words if requested.
 #[derive(Debug, Default, PartialEq)]
 pub struct Sizes {
     pub places: Vec<u64>,

@@ -1,6 +1,6 @@
-//! The queue of a language's pairs, the order that they are taken in, and which may become tokens.
+//! The queue of a language's pairs: their order, and which of them may become tokens.
 //!
-//! In: candidates as they are born. Out: the best one by today's counts.
+//! In: candidates, when they first occur. Out: the best one by current counts.
 
 use crate::heap::Heap;
 use crate::pair::{Candidate, Pair};
@@ -15,8 +15,8 @@ pub fn order(a: &Candidate, b: &Candidate, vocabulary: &Vocabulary) -> Ordering 
     })
 }
 
-/// A heap of candidates that tolerates stale counts: since a pair only loses after its birth, an entry
-/// is an upper bound, and is put right when it comes to the top.
+/// A heap of candidates that tolerates stale counts: the count of a pair only falls after its creation, so an entry is an
+/// upper bound, and is corrected when it reaches the top.
 #[derive(Default)]
 pub struct Queue {
     heap: Heap<Candidate>,
@@ -32,7 +32,7 @@ impl Queue {
         self.heap.pop(|a, b| order(a, b, vocabulary));
     }
 
-    /// The best pair by today's counts, or `None` when none reaches `floor`. It stays in the queue.
+    /// The best pair by current counts, or `None` if none reaches `floor`. It stays in the queue.
     pub fn best(
         &mut self,
         vocabulary: &Vocabulary,
@@ -60,12 +60,12 @@ pub struct Admission {
     pub min_frequency: u64,
     /// In bytes.
     pub max_token_length: usize,
-    /// Refuse a token that joins a part of one character with another character.
+    /// Refuse a token that joins part of one character with another.
     pub whole_characters: bool,
 }
 
 impl Admission {
-    /// A count of zero is never admitted, whatever the minimum.
+    /// At least 1: a count of zero is never admitted.
     pub fn floor(&self) -> u64 {
         self.min_frequency.max(1)
     }
@@ -80,7 +80,7 @@ impl Admission {
     }
 }
 
-/// True for whole characters, and for a part of a single one.
+/// True for whole characters, and for part of a single one.
 fn respects_characters(token: &[u8]) -> bool {
     let whole = match token[0] {
         ..0x80 => 1,

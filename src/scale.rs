@@ -1,4 +1,4 @@
-//! The scale: what each language costs, kept up to date at every parity merge.
+//! The scale: the cost of each language, updated at every parity merge.
 //!
 //! In: the texts that the languages are measured on, and the log. Out: a gauge for each language.
 
@@ -26,7 +26,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// A language without a measure is not weighed: its gauge stays at zero.
+    /// A language without a measure is not measured: its gauge stays at zero.
     pub fn new(
         measures: &[Option<Measure>],
         start: &Start,

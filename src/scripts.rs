@@ -1,13 +1,13 @@
 //! Scripts: which writing system a text is in.
 //!
-//! In: a text. Out: the script of most of its characters, by its ISO 15924 code, and their share of all that have one:
+//! In: a text. Out: the ISO 15924 code of its main script, and the share of that script among characters that have one:
 //! `Ελλάδα, EU` -> (`Grek`, 0.75).
 
 use std::sync::LazyLock;
 
 use crate::unicode::{CODE_POINTS, ranges};
 
-/// The scripts of Unicode, but for what all scripts share (digits, punctuation, emoji).
+/// The scripts of Unicode, without what all scripts share (digits, punctuation, emoji).
 const CODES: &str = "\
     Adlm Aghb Ahom Arab Armi Armn Avst Bali Bamu Bass Batk Beng Bhks Bopo Brah Brai Bugi Buhd Cakm Cans \
     Cari Cham Cher Chrs Copt Cpmn Cprt Cyrl Deva Diak Dogr Dsrt Dupl Egyp Elba Elym Ethi Gara Geor Glag \
@@ -19,12 +19,12 @@ const CODES: &str = "\
     Tagb Takr Tale Talu Taml Tang Tavt Telu Tfng Tglg Thaa Thai Tibt Tirh Tnsa Todr Toto Tutg Ugar Vaii \
     Vith Wara Wcho Xpeo Xsux Yezi Yiii Zanb";
 
-/// Japanese is written in three scripts at once: where kana make a tenth of them together, all three are one.
+/// Japanese mixes three scripts: if kana are at least a tenth of the three together, all count as one.
 const LEAST_KANA: u32 = 10;
 
 struct Scripts {
     codes: Vec<&'static str>,
-    /// By code point: 0 for none, or 1 + the place in `codes`.
+    /// By code point: 0 for none, or 1 + the index in `codes`.
     numbers: Box<[u8]>,
 }
 
@@ -39,7 +39,7 @@ static SCRIPTS: LazyLock<Scripts> = LazyLock::new(|| {
     Scripts { codes, numbers }
 });
 
-/// The script with the most characters, of equals the first by code; none where all characters are shared ones.
+/// The script with the most characters, the first by code on a tie; none if all characters are shared ones.
 pub fn main_script(text: &str) -> Option<(&'static str, f64)> {
     let mut counts = [0u32; 256];
     for character in text.chars() {

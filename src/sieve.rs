@@ -1,10 +1,10 @@
-//! The sieve: which texts of a batch go on, and which are broken, known already, or have to wait.
+//! The sieve: which texts of a batch are good, and which are broken, duplicates, or have to wait.
 //!
 //! In: texts of a language. Out: a verdict on each: `a`, `b`, `a` -> [`NEW`], [`NEW`], [`SEEN`].
 //!
-//! Equal texts are found by hashes of 128 bits. When there is no room for another hash, no text is forgotten and none is
-//! added: those that are not known by then wait (on disk, the caller's work) and get a sieve of their own, a part of them
-//! at a time. So every text goes on once, whoever looked at it first, and the result is the same for all threads.
+//! Duplicates are found by hashes of 128 bits. When there is no room for another hash, known texts stay known, and unknown
+//! ones wait (on disk, which is the caller's job) until a part of them at a time gets a new sieve. So every text passes
+//! exactly once, and the result does not depend on threads.
 
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -20,29 +20,29 @@ use crate::strings::Strings;
 pub const NEW: u8 = 0;
 pub const NOT_UTF8: u8 = 1;
 pub const SEEN: u8 = 2;
-/// The first of [`PARTS`] verdicts: the text waits, in this part of those that do.
+/// The first of [`PARTS`] verdicts: `WAITS + i` means that the text waits in part i.
 pub const WAITS: u8 = 3;
 pub const PARTS: u8 = 16;
 
-/// What a hash takes in a set that has just grown, in bytes: 17 for a place, half of the places and an eighth more empty.
+/// Bytes per hash in a set that has just grown: 17 per slot, with half of the slots and an eighth more empty.
 pub const BYTES_PER_HASH: u64 = 40;
 
-/// Threads that look at the same time rarely meet in one of so many sets.
+/// With this many sets, threads rarely wait for the same lock.
 const SETS: usize = 64;
 
 type Hashes = HashSet<u128, FxBuildHasher>;
 
 pub struct Sieve {
     check_utf8: bool,
-    /// None where equal texts may go on.
+    /// None if duplicates are allowed.
     seen: Option<Vec<Mutex<Hashes>>>,
     room: AtomicI64,
-    /// How often the texts have waited before: the parts are those of other bits of the hash each time.
+    /// How often the texts have waited before: each time, other bits of the hash choose the part.
     depth: u32,
 }
 
 impl Sieve {
-    /// `distinct`: how much memory the hashes of texts may take in bytes, if each text is to go on once.
+    /// `distinct`: the memory for hashes in bytes, if duplicates are to be found.
     pub fn new(check_utf8: bool, distinct: Option<u64>, depth: u32) -> Self {
         Self {
             check_utf8,
@@ -62,7 +62,7 @@ impl Sieve {
                 _ if self.check_utf8 && simdutf8::basic::from_utf8(text).is_err() => NOT_UTF8,
                 None => NEW,
                 Some(seen) => {
-                    // No name of a language holds a zero byte.
+                    // A zero byte separates them: no language name contains one.
                     let hash =
                         hasher.to_state().update(language.as_bytes()).update(&[0]).update(text).finalize();
                     let hash = hash.as_bytes().try_into().expect("16 bytes were asked for");
@@ -75,7 +75,7 @@ impl Sieve {
     }
 
     fn verdict_on(&self, hash: u128, seen: &[Mutex<Hashes>]) -> u8 {
-        // A set is whole even if a thread ended while it held the lock.
+        // A set is consistent even if a thread panicked while it held the lock.
         let mut set = seen[hash as usize % SETS].lock().unwrap_or_else(PoisonError::into_inner);
         if set.contains(&hash) {
             return SEEN;
@@ -89,7 +89,7 @@ impl Sieve {
     }
 }
 
-/// Whole lines as texts of their own, without their ends (`\n` or `\r\n`): their bytes end to end, and where each ends.
+/// Whole lines as texts, without their line ends (`\n` or `\r\n`): their bytes end to end, and where each ends.
 pub fn texts_of(lines: &[u8]) -> (Vec<u8>, Vec<i64>) {
     let mut bytes = Vec::with_capacity(lines.len());
     let mut offsets = vec![0];

@@ -31,7 +31,7 @@ impl<'s> Strings<'s> {
         self.offsets.len().saturating_sub(1)
     }
 
-    /// Of all strings together, in bytes.
+    /// The bytes of all strings together.
     pub fn size(&self) -> usize {
         match self.offsets {
             [first, .., last] => (last - first) as usize,

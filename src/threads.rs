@@ -1,4 +1,4 @@
-//! Several threads, or as many as the system gives: where it gives no more, work is done with fewer.
+//! Work on several threads, or on fewer if the system does not grant as many.
 //!
 //! In: how many jobs there are and what each is. Out: the result of each, in order.
 
@@ -6,7 +6,7 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
-/// Starts a thread whose work gets done without it, too; `None` if the system gives no more.
+/// Starts a thread that helps but is not essential; `None` if the system does not grant one.
 pub fn help<'s, T: Send + 's>(
     scope: &'s Scope<'s, '_>,
     work: impl FnOnce() -> T + Send + 's,
@@ -14,7 +14,7 @@ pub fn help<'s, T: Send + 's>(
     Builder::new().spawn_scoped(scope, work).ok()
 }
 
-/// Does all jobs, each by its number, in their order; this thread works as well.
+/// Runs all jobs, by number; the calling thread works as well. Results are in order.
 pub fn in_parallel<T: Send>(jobs: usize, threads: usize, job: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let work = || {

@@ -1,4 +1,4 @@
-//! The tables of a vocabulary: bytes by id, ids by bytes, and which two tokens each is made of.
+//! The tables of a vocabulary: bytes by id, ids by bytes, and the two parts of each token.
 //!
 //! In: the tokens and the merges of a tokenizer. Out: what merging and encoding look up.
 
@@ -33,7 +33,7 @@ impl Tokens {
         self.0.get(id as usize).filter(|token| !token.is_empty())
     }
 
-    /// The ids of all tokens but the special ones, by their bytes.
+    /// The ids of all tokens except special ones, by their bytes.
     pub fn by_bytes(&self, special: &[u32]) -> FxHashMap<&[u8], u32> {
         let special: FxHashSet<u32> = special.iter().copied().collect();
         let ordinary = (0..self.size() as u32).filter(|id| !special.contains(id));
@@ -45,15 +45,15 @@ impl Tokens {
 pub struct Ranks {
     pairs: FxHashMap<Pair, Ranked>,
     /// Which tokens are the left or the right part of any pair. Most are neither, and these few kilobytes stay in the
-    /// nearest cache, so most pairs that do not exist are known without a look at the map.
+    /// nearest cache, so most lookups of pairs that do not exist never touch the map.
     lefts: FixedBitSet,
     rights: FixedBitSet,
-    /// Of every two bytes: that is where merging starts, and a plain table is faster than a map.
+    /// The entries of all pairs of bytes: merging starts with those, and a plain table is faster than a map.
     bytes: Box<[Ranked]>,
 }
 
 impl Ranks {
-    /// `merges` are (left, right, new) in the order of their ranks; of equal pairs the first counts.
+    /// `merges` are (left, right, new) in the order of their ranks; the first of equal pairs counts.
     pub fn new(merges: &[[u32; 3]], tokens: &Tokens, byte_ids: &[u32; 256]) -> Result<Self> {
         let mut pairs = FxHashMap::with_capacity_and_hasher(merges.len(), FxBuildHasher);
         let mut lefts = FixedBitSet::with_capacity(tokens.size());
@@ -99,8 +99,8 @@ impl Pairs for Ranks {
     }
 }
 
-/// Ids by bytes. Half of the hash lies beside each id, so that the bytes are compared in the table of tokens only where they
-/// are very likely the same.
+/// Ids by bytes. Half of the hash is stored with each id, so bytes are compared with the table of tokens only if they are
+/// very likely equal.
 pub struct IdsByBytes {
     places: Box<[HashedId]>,
 }
@@ -147,7 +147,7 @@ impl IdsByBytes {
         None
     }
 
-    /// To be called a while before `get`.
+    /// Call this a while before `get`.
     #[inline]
     pub fn prefetch(&self, word: &Word) {
         prefetch(&self.places[self.home(word.hash)]);
@@ -167,7 +167,7 @@ pub fn byte_ids(by_bytes: &FxHashMap<&[u8], u32>) -> Result<[u32; 256]> {
     Ok(ids)
 }
 
-/// The merging of a token's bytes up to, and without, the last merge that would make it whole.
+/// Merges the bytes of a token, except for the last merge, which would complete it.
 pub struct Halves<'p, P> {
     pub pairs: &'p P,
     pub length: usize,
@@ -181,8 +181,8 @@ impl<P: Pairs> Pairs for Halves<'_, P> {
     }
 }
 
-/// The pairs of a table that has no list of merges: two tokens become the token that has their bytes, and its id is
-/// the rank. That is how tiktoken reads a table.
+/// The pairs of a table without a list of merges, as tiktoken reads it: two tokens become the token with their joined
+/// bytes, and its id is the rank.
 struct Joined<'t> {
     ids: &'t FxHashMap<&'t [u8], u32>,
     word: &'t [u8],
@@ -199,7 +199,7 @@ impl Pairs for Joined<'_> {
     }
 }
 
-/// For every id, the pair that its token is made of when the ids themselves are the ranks.
+/// For every id, the two parts of its token if the ids themselves are the ranks.
 pub fn origins_by_rank(
     tokens: &Tokens,
     special: &[u32],
@@ -210,9 +210,9 @@ pub fn origins_by_rank(
     origins(tokens, special, &byte_ids, |word, _| Joined { ids: &ids, word }, check_in)
 }
 
-/// A token's last two parts. Whatever stands around them in a text, two neighbours that make up a token are these two:
-/// until then nothing crossed their edges, so what happened between the edges is what happens to the token alone.
-/// So one pair a token is enough to say how a table merges.
+/// The last two parts of a token when its bytes are merged on their own. In any text, the neighbours that merge into the
+/// token are these two: nothing crossed their edges before, so merging between the edges went as it does for the token
+/// alone. So one pair per token describes how a table merges.
 pub fn origins<'t, P: Pairs>(
     tokens: &'t Tokens,
     special: &[u32],

@@ -1,13 +1,13 @@
 //! Whose turn it is: which language the next merge serves.
 //!
-//! In: what each language costs now, and who was served before. Out: the worst compressed language whose turn it may be.
+//! In: what each language costs now, and who was served before. Out: the worst compressed language that may be served.
 
 use std::collections::VecDeque;
 
 /// How a language is measured: `units / tokens / ratio`, its compression rate.
 ///
-/// With dev text the units are the dev's lines (or bytes, characters, words) and the ratio is 1;
-/// without it they are the bytes of the train text and the ratio is the bytes of a line.
+/// With dev text, the units are its lines (or bytes, characters, words) and the ratio is 1. Without dev text, the units are
+/// the bytes of the train text, and the ratio is the bytes of a line.
 #[derive(Clone, Copy, Debug)]
 pub struct Gauge {
     pub units: f64,
@@ -41,8 +41,8 @@ impl Turns {
         Turns { window, recent: VecDeque::new(), recent_of: vec![0; languages], alive: vec![true; languages] }
     }
 
-    /// The living language with the smallest rate, the first given on a tie; one that has had its share
-    /// of the window only when all have. `None` when no language is left.
+    /// The remaining language with the smallest rate, the first one given on a tie. Languages that have had their share of
+    /// the window are skipped, unless all have. `None` if no language is left.
     pub fn next(&self, gauges: &[Gauge]) -> Option<usize> {
         self.worst(gauges, |language| self.within_window(language)).or_else(|| self.worst(gauges, |_| true))
     }
@@ -71,7 +71,7 @@ impl Turns {
         }
     }
 
-    /// The language has no pair left and is never served again.
+    /// The language has no pair left; it is never served again.
     pub fn retire(&mut self, language: usize) {
         self.alive[language] = false;
     }

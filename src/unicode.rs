@@ -2,8 +2,8 @@
 //!
 //! In: a character. Out: one byte of flags. In: a text. Out: the same in NFC.
 //!
-//! The classes come from the tables of `regex-syntax`, the very ones the regex engine uses, so a scanner
-//! written by hand and a pattern run by the engine cannot disagree about what a letter is.
+//! The classes come from the tables of `regex-syntax`, which the regex engine uses too, so a hand-written scanner and a
+//! pattern run by the engine cannot disagree about what a letter is.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -15,7 +15,7 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 use crate::check_in::CheckIn;
 use crate::error::Result;
 
-/// The Unicode version of the classes. It belongs to what a pre-tokenization is: counts made with other tables differ.
+/// The Unicode version of the classes. It is part of a pre-tokenization: counts made with other tables differ.
 pub const UNICODE_VERSION: &str = "16.0.0";
 
 /// Letters in upper case or title case: `[\p{Lu}\p{Lt}]`.
@@ -32,7 +32,7 @@ pub const NUMBER: u8 = 1 << 4;
 pub const SPACE: u8 = 1 << 5;
 /// The two line-end characters, `[\r\n]`; they are white space too.
 pub const NEWLINE: u8 = 1 << 6;
-/// What a regex calls a word character: `\w`.
+/// Word characters: `\w`.
 pub const WORD: u8 = 1 << 7;
 /// `\p{L}`.
 pub const LETTER: u8 = UPPER | LOWER | UNCASED;
@@ -50,8 +50,8 @@ const DEFINITIONS: [(u8, &str); 8] = [
 
 pub const CODE_POINTS: usize = char::MAX as usize + 1;
 
-/// Flags by code point. Flat on purpose: one load a character, and only the parts that a text uses are ever cached
-/// (1.1 MB in all, most of it zero and never touched).
+/// Flags by code point. Flat on purpose: one load per character, and only the parts that a text uses are ever cached
+/// (1.1 MB in total, most of it zero and never touched).
 pub struct Classes {
     flags: Box<[u8]>,
 }
@@ -112,7 +112,7 @@ pub fn ranges(class: &str) -> Vec<(char, char)> {
     }
 }
 
-/// A text in pieces of whole characters: what goes through all of it can check in after each.
+/// A text in pieces of whole characters, to check in after each piece.
 pub fn pieces(text: &str) -> impl Iterator<Item = &str> {
     const LENGTH: usize = 1 << 16;
     let mut rest = text;
@@ -141,9 +141,9 @@ pub fn to_nfc<'t>(text: &'t str, check_in: &mut CheckIn) -> Result<Cow<'t, str>>
     Ok(Cow::Owned(composed))
 }
 
-/// Whether the text is in NFC by the quick check of Unicode Annex 15; false means that only composing it can tell.
+/// Whether the text is in NFC by the quick check of Unicode Annex 15; if false, only composing it can tell.
 ///
-/// `unicode_normalization` has the same check; a table of its answers saves its two look-ups a character.
+/// `unicode_normalization` has the same check; a table of its answers saves two lookups per character.
 fn is_surely_nfc(text: &str, check_in: &mut CheckIn) -> Result<bool> {
     /// No combining class has this number.
     const NOT_SURE: u8 = 0xFF;

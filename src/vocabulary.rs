@@ -1,7 +1,7 @@
 //! The vocabulary while it grows.
 //!
-//! In: two ids to join. Out: the id of the two joined, a new one or that of the same string; and the order of tokens that
-//! decides ties.
+//! In: two ids to join. Out: the id of the joined token, new or that of an equal string; and the order of tokens that
+//! breaks ties.
 
 use crate::error::{Error, Result};
 use crate::shard::MOST_TOKENS;
@@ -10,8 +10,8 @@ use crate::word::hash;
 use hashbrown::HashTable;
 use std::cmp::Ordering;
 
-/// Bytes are kept as their rank in GPT-2's byte-level alphabet, which is also their id, so that
-/// comparing slices compares the strings that Hugging Face's trainer and the authors' program compare.
+/// Bytes are stored as their rank in GPT-2's byte-level alphabet, which is also their id. So comparing slices gives the
+/// order of strings in Hugging Face's trainer and the authors' program.
 #[derive(Clone)]
 pub struct Vocabulary {
     ranks: StringsBuf,
@@ -24,7 +24,7 @@ pub struct Vocabulary {
     pub only_new: bool,
 }
 
-/// How GPT-2 orders the bytes: the printable ones of Latin-1 stand for themselves and come first.
+/// GPT-2's order of the bytes: the printable ones of Latin-1, which stand for themselves, come first.
 pub fn byte_ranks() -> [u8; 256] {
     let printable = |byte: &u8| matches!(byte, b'!'..=b'~' | 0xa1..=0xac | 0xae..=0xff);
     let order = (0..=255).filter(printable).chain((0..=255).filter(|byte| !printable(byte)));
@@ -56,7 +56,7 @@ impl Vocabulary {
         vocabulary
     }
 
-    /// How many tokens; their ids are those below.
+    /// The number of tokens; all ids are below it.
     pub fn size(&self) -> usize {
         self.prefixes.len()
     }
@@ -76,19 +76,19 @@ impl Vocabulary {
         ranks.map(|&rank| self.byte_of_rank[usize::from(rank)])
     }
 
-    /// The id of the two joined: a new one, or the one that another merge gave the same string.
+    /// The id of the joined token: a new one, or that of an equal string from another merge.
     pub fn join(&mut self, left: u32, right: u32) -> Result<u32> {
         self.check_size()?;
         let joined = [self.ranks(left), self.ranks(right)].concat();
         Ok(self.intern(&joined))
     }
 
-    /// Whether the two may become one token.
+    /// Whether two tokens may be joined.
     pub fn may_join(&self, left: u32, right: u32) -> bool {
         !self.only_new || self.find(&[self.ranks(left), self.ranks(right)].concat()).is_none()
     }
 
-    /// The id of a token, given its bytes: a new one if it has none.
+    /// The id of the token with these bytes, which is created if needed.
     pub fn number(&mut self, token: &[u8]) -> Result<u32> {
         self.check_size()?;
         let ranks: Vec<u8> = token.iter().map(|&byte| self.rank_of_byte[usize::from(byte)]).collect();
@@ -121,7 +121,7 @@ impl Vocabulary {
         id
     }
 
-    /// As strings in the byte-level alphabet of GPT-2.
+    /// Compares tokens as strings in the byte-level alphabet of GPT-2.
     pub fn compare(&self, a: u32, b: u32) -> Ordering {
         let prefixes = self.prefixes[a as usize].cmp(&self.prefixes[b as usize]);
         prefixes.then_with(|| self.ranks(a).cmp(self.ranks(b)))

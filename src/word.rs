@@ -1,30 +1,30 @@
-//! Words: pre-tokens and tokens with what they are found by in tables.
+//! Words: pre-tokens and tokens with their keys in tables.
 //!
-//! In: a place in a text. Out: the bytes there, a key that tells short ones apart without a look at them, and a hash.
+//! In: a place in a text. Out: the bytes there, a key that identifies short ones without reading the bytes, and a hash.
 
 use crate::hash::{PI, fold, hash_long, masks, packed};
 use std::ops::Range;
 
 const LONGEST_SHORT: usize = 15;
 
-/// Up to 15 bytes: they, zeros, and the length in the last byte. More: a hash, and the length, which leaves the last byte 0;
-/// so two of these may have the same key. The upper four bits are free for a tag.
+/// Up to 15 bytes: the bytes, zeros, and the length in the last byte. Longer: a hash and the length, which leaves the last
+/// byte 0; two of those may have equal keys. The upper four bits are free for a tag.
 #[derive(Clone, Copy, Default)]
 pub struct Key([u64; 2]);
 
 const MASKS: [[u64; 2]; LONGEST_SHORT + 1] = masks();
 
 impl Key {
-    /// Of an empty string, which is no word.
+    /// The key of an empty string, which is not a word.
     pub const NONE: Key = Key([0; 2]);
 
-    /// Whatever the tag.
+    /// Does not depend on the tag.
     #[inline(always)]
     pub fn hash(self) -> u64 {
         fold(self.0[0] ^ PI[0], self.0[1] << 4 ^ PI[1])
     }
 
-    /// The same but for the tag.
+    /// Whether two keys are equal apart from their tags.
     #[inline(always)]
     pub fn is(self, other: Key) -> bool {
         (self.0[0] ^ other.0[0]) | (self.0[1] ^ other.0[1]) << 4 == 0
@@ -35,7 +35,7 @@ impl Key {
         (self.0[1] >> 60) as usize
     }
 
-    /// Of one that has no tag yet; up to 15.
+    /// With a tag of up to 15; it must not have one yet.
     pub fn tagged(self, tag: usize) -> Key {
         Key([self.0[0], self.0[1] | (tag as u64) << 60])
     }
@@ -62,7 +62,7 @@ impl<'t> Word<'t> {
         Self { bytes, key, hash: key.hash() }
     }
 
-    /// Whether its key does not hold all of it.
+    /// Whether the key does not contain all of the word.
     pub fn is_long(&self) -> bool {
         self.bytes.len() > LONGEST_SHORT
     }

@@ -7,9 +7,8 @@
     scores = pairity.evaluate({"parity": tok, "gpt-4o": "tiktoken:o200k_base"}, data="devtest/")
     pairity.report(scores, "report.html")
 
-The flow, one room per stage: text -> counts -> training -> tokenizer -> judging -> reporting. A tokenizer is
-made of what `bpe` holds and goes to other libraries through `formats`. The method in plain Python is
-`reference`; it is slow, and easy to check.
+The flow, one room per stage: text -> counts -> training -> tokenizer -> judging -> reporting. `bpe` has the parts of a
+tokenizer, and `formats` takes it to other libraries. `reference` is the method in plain Python: slow but easy to check.
 """
 
 from importlib import import_module
@@ -61,8 +60,8 @@ HOMES = {
     "tax": "judging.tax",
     "train": "training.training",
 }
-"""Where each public name lives. A room is loaded when the first of its names is used: `import pairity` takes no
-time, and whoever trains or encodes does not wait for judging and reporting."""
+"""Where each public name lives. A room is loaded when one of its names is first used: `import pairity` takes no time,
+and training or encoding does not wait for judging and reporting."""
 
 __all__ = [
     "Classical",

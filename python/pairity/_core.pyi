@@ -35,19 +35,19 @@ __all__ = [
 ]
 
 PATTERNS: Final[dict[str, tuple[str | None, str]]]
-"""Name -> its pattern (None: the text stays whole), and the variant in which every number stands alone."""
+"""Name -> (pattern, or None to keep text whole; the variant that cuts numbers one by one)."""
 
 CL100K: Final[str]
 TIKTOKEN_GPT2: Final[str]
 """The patterns of GPT-4 and GPT-2 as tiktoken writes them."""
 THEN: Final[str]
-"""What stands between the patterns of a pre-tokenizer that takes several steps."""
+"""Separates the patterns of a pre-tokenizer with several steps."""
 UNICODE_VERSION: Final[str]
-"""The Unicode version that says what a letter, a number or white space is."""
+"""The Unicode version that defines letters, numbers and white space."""
 LONGEST_WORD: Final[int]
-"""In bytes, of what training takes."""
+"""The longest pre-token that training takes, in bytes."""
 MOST_WORDS: Final[int]
-"""How many words a phrase may have."""
+"""The most words in a phrase."""
 
 class NotUtf8Error(ValueError):
     """Text that is not UTF-8."""
@@ -59,7 +59,7 @@ class NotUtf8Error(ValueError):
 
 @final
 class Counter:
-    """Counts pre-tokens. An error or a signal (Ctrl-C) within a call ends it: make a new one."""
+    """Counts pre-tokens. After an error or a signal (Ctrl-C) within a call it cannot be used: make a new one."""
 
     def __new__(
         cls,
@@ -70,19 +70,18 @@ class Counter:
         count_words: bool = False,
     ) -> Counter: ...
     def add_lines(self, block: bytes) -> None:
-        r"""Count whole lines; each is a text of its own, without its end (``\n`` or ``\r\n``)."""
+        r"""Count whole lines; each is a text, without its line end (``\n`` or ``\r\n``)."""
     def add_texts(self, data: Buffer, offsets: Buffer, times: Buffer | None = None) -> None:
         """Count the texts ``data[offsets[i]:offsets[i + 1]]``, offsets in int64; each counts as one line, or as
-        ``times[i]`` (int64) lines that are alike."""
+        ``times[i]`` (int64) equal lines."""
     def merge(self, other: Counter) -> None:
-        """Add what ``other`` has counted; it is finished then."""
+        """Add the counts of ``other``, which cannot be used after this."""
     def finish(self) -> tuple[bytes, bytes, bytes, dict[str, int]]:
         """Sorted pre-tokens end to end, int64 offsets, uint64 counts; and the totals by name."""
     def memory(self, more: int) -> int:
-        """Bytes that it takes at most while so many more bytes of text are counted, and while it is then finished or
-        spilled."""
+        """The most memory in bytes while counting that many more bytes of text, and then finishing or spilling."""
     def spill(self, path: str) -> tuple[int, int, dict[str, int]]:
-        """Write what was counted as a run -> its rows, its digest, the totals. An error leaves it as it was."""
+        """Write the counts as a run -> its rows, its digest, the totals. An error leaves the counter unchanged."""
 
 @final
 class RunWriter:
@@ -90,58 +89,58 @@ class RunWriter:
 
     def __new__(cls, path: str) -> RunWriter: ...
     def add(self, data: Buffer, offsets: Buffer, counts: Buffer) -> None:
-        """Write further words, which must be sorted, each once: end to end, int64 offsets, uint64 counts."""
+        """Write further words, which must be sorted and distinct: end to end, int64 offsets, uint64 counts."""
     def finish(self) -> tuple[int, int]:
         """-> its rows, and its digest."""
 
 @final
 class RunMerge:
-    """The words of several runs as one sequence, equal ones summed."""
+    """The words of several runs as one sequence, with equal words summed."""
 
     def __new__(cls, paths: Sequence[str]) -> RunMerge: ...
     def next(self, rows: int, bytes: int) -> tuple[tuple[bytes, bytes, bytes], int]:
-        """About so many words, or words with so many bytes, as columns (empty ones at the end); and how many rows of
-        runs are read by now. OverflowError where counts add up to more than 2**63 - 1."""
+        """About ``rows`` words, or words of ``bytes`` bytes, as columns (empty at the end); and how many rows of runs
+        were read so far. OverflowError if counts add up to more than 2**63 - 1."""
 
 def sum_counts(lists: Sequence[tuple[Buffer, Buffer, Buffer]]) -> tuple[bytes, bytes, bytes]:
-    """Sorted columns, each word once in each (end to end, int64 offsets, uint64 counts), as one, equal words summed.
-    OverflowError where a count is beyond 2**64 - 1."""
+    """Merge sorted columns of distinct words (end to end, int64 offsets, uint64 counts), with equal words summed.
+    OverflowError if a count exceeds 2**64 - 1."""
 
 def places_of_texts(
     key: bytes, data: Buffer, offsets: Buffer, *, words: bool = False
 ) -> tuple[bytes, bytes, bytes]:
-    """Of every text ``data[offsets[i]:offsets[i + 1]]`` (int64 offsets) a hash of the key and the text, its bytes, and
-    if asked for its words; uint64 each."""
+    """For every text ``data[offsets[i]:offsets[i + 1]]`` (int64 offsets): a hash of the key and the text, its number of
+    bytes and, if requested, of words; uint64 each."""
 
 def script_of(text: str) -> tuple[str, float] | None:
     """The ISO 15924 code of the script of most characters, and their share; None if no character has one."""
 
 @final
 class Sieve:
-    """Tells which texts are good. Threads may share it.
+    """Decides which texts are good. Threads may share it.
 
-    ``distinct``: each text of a language is good once, as far as so many bytes of memory can tell; from there on, texts
-    that are not known wait, and belong to one of several parts, which are others at every ``depth``."""
+    With ``distinct`` (bytes of memory), each text of a language is good only once. When the memory is full, unknown
+    texts wait, in one of several parts, which differ at every ``depth``."""
 
     def __new__(cls, *, check_utf8: bool, distinct: int | None = None, depth: int = 0) -> Sieve: ...
     def look(self, language: str, data: Buffer, offsets: Buffer) -> bytes:
-        """For each text 0: good, 1: not UTF-8, 2: known already, 3 + part: to wait."""
+        """For each text: 0 is good, 1 is not UTF-8, 2 is a duplicate, 3 + part has to wait."""
 
 def texts_of_lines(lines: bytes) -> tuple[bytes, bytes]:
-    """Whole lines as texts without their ends: the bytes and the int64 offsets."""
+    """Whole lines as texts without line ends: the bytes and the int64 offsets."""
 
 def pattern_of_phrases(words: str, most: int) -> str | None:
-    """A pattern that leaves up to so many words of this known pattern in one piece; None if that has no words."""
+    """A pattern that keeps up to ``most`` words of this known pattern in one piece; None if it has no words."""
 
 def words_of_phrases(pattern: str) -> tuple[str, int] | None:
-    """The other way round: the pattern of the words, and how many a phrase has at most."""
+    """The inverse: the pattern of the words, and the most words in a phrase."""
 
 def cut_long(pattern: str | None, beginning: bytes, *, nfc: bool = False) -> tuple[bytes, bytes] | None:
-    """The beginning of a text (normalized, if so) in two, at the last edge of pre-tokens that is there whatever
-    follows; None if there is none, or if the pattern is not a known one."""
+    """Split the beginning of a text (normalized first if ``nfc``) at the last edge of pre-tokens that stays one
+    whatever follows; None if there is none, or if the pattern is not a known one."""
 
 def pretokenize(pattern: str | None, text: str, *, nfc: bool = False, strict: bool = False) -> list[str]:
-    """The pre-tokens of a text. What the pattern does not match is a pre-token too, or if strict an error."""
+    """The pre-tokens of a text. Text that the pattern does not match is a pre-token too or, if strict, an error."""
 
 @final
 class Pieces:
@@ -152,11 +151,11 @@ class Pieces:
         """How often each piece is used in these words (u64)."""
 
     def without(self) -> list[bytes]:
-        """What each piece is cut into without itself: the sum (f64), and the number of pieces (u32; of a byte 0)."""
+        """How each piece is cut without itself: the sum (f64), and the number of pieces (u32; 0 for a byte)."""
 
 @final
 class Specials:
-    """Special tokens to look for in text: the leftmost, and the longest of those."""
+    """Special tokens to find in text: the leftmost one, and the longest at that place."""
 
     def __new__(cls, tokens: Sequence[tuple[str, int]]) -> Specials: ...
 
@@ -209,14 +208,14 @@ class Encoder:
         """How many ids every text has, as int64."""
     def decode(self, ids: Sequence[int]) -> bytes: ...
     def origins(self) -> bytes:
-        """For every id the pair of uint32 that its token is made of when its bytes are encoded; the largest
-        number twice for bytes, special tokens and tokens that merging never reaches."""
+        """For every id, the two parts (uint32) of its token when its bytes are encoded; the largest number twice for
+        bytes, special tokens and tokens that merging never produces."""
 
 def origins_by_rank(token_bytes: Buffer, token_offsets: Buffer, special: Sequence[int]) -> bytes:
-    """The same for a table without merges, where the id is the rank of what two tokens join to."""
+    """The same for a table without merges, where the id of a token is its rank."""
 
 def first_unmatched(pattern: str) -> str | None:
-    """A text that the pattern does not match all of, if one is found among all characters."""
+    """A text that the pattern does not match completely, if trying all characters finds one."""
 
 _Counted = tuple[Buffer, Buffer, Buffer]
 _Columns = tuple[Buffer, Buffer, Buffer, Buffer]
@@ -242,8 +241,8 @@ def train(
     checkpoint_seconds: float = 1.0,
     most_symbols: int | None = None,
 ) -> tuple[list[bytes], bytes, bytes, list[tuple[int, int]]]:
-    """Learn merges -> columns of the steps, the snapshots' steps and token counts, who ran out when.
+    """Learn merges -> columns of the steps, the steps and token counts of the snapshots, who ran out when.
 
     ``start`` is an encoder that cuts the words before the first merge, and the uint32 ids of its tokens in the order
-    of their numbers in the steps. Words of more than ``most_symbols`` bytes together (None: 4 GiB) are kept in several
-    pieces, which changes nothing but the memory that it takes."""
+    of their numbers in the steps. Words with more than ``most_symbols`` bytes in total (None: 4 GiB) are kept in
+    several shards, which changes nothing but the memory."""

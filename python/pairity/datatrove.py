@@ -3,8 +3,8 @@
     pipeline = [JsonlReader("corpus/"), CountStep("parts/", language_key="language")]
     LocalPipelineExecutor(pipeline, tasks=8).run()
 
-Then `pairity merge parts/*.parquet -o counts.parquet` puts them together. datatrove takes any function of (documents,
-rank, world_size) for a step, so that this one needs nothing of it.
+Then `pairity merge parts/*.parquet -o counts.parquet` combines them. datatrove accepts any function of (documents,
+rank, world_size) as a step, so this module does not import it.
 """
 
 from __future__ import annotations

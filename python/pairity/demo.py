@@ -1,6 +1,6 @@
 """The demonstration: ordinary and parity-aware tokenizers side by side, on real word frequencies.
 
-Training text: the word lists of the package `wordfreq` (Robyn Speer), which hold a hundred times more for some
+Training text: the word lists of the package `wordfreq` (Robyn Speer), which have a hundred times more for some
 languages than for others. Dev and test text: the parallel sample that ships with pairity.
 """
 
@@ -42,7 +42,7 @@ WORDFREQ_CODES = {
 
 
 def word_counts(language: str) -> dict[str, int]:
-    """{" the": 4855000, " The": 485500, ...}: words as the pre-tokens that they are in running text."""
+    """{" the": 4855000, " The": 485500, ...}: words as they appear as pre-tokens in running text."""
     words = WordList(WORDFREQ_CODES[language]).words()
     return {in_text(word, language): number for word, number in words.items()}
 
@@ -66,7 +66,7 @@ def train_all(progress: bool | Listener | None = None) -> dict[str, Tokenizer]:
 def compare(folder: Path) -> tuple[dict[str, Tokenizer], Scores]:
     """Train the tokenizers and evaluate them on the test text; both are saved in `folder`."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PairityWarning)  # they are in pairity.json, and beside the point here
+        warnings.simplefilter("ignore", PairityWarning)  # they are in pairity.json, and not the point here
         tokenizers = train_all()
     for name, tokenizer in tokenizers.items():
         tokenizer.save(folder / name, force=True)

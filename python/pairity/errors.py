@@ -1,4 +1,4 @@
-"""What a user's mistake raises, what a user should hear about a result, and how both list names."""
+"""The error for mistakes of the user, the warning about a result, and how their messages list names."""
 
 from collections.abc import Iterable
 
@@ -12,22 +12,22 @@ class PairityWarning(UserWarning):
 
 
 def raise_unless_its_own(error: BaseException) -> None:
-    """For what a tokenizer of another library raised: all is its own failure but what ends a program.
+    """Raise again what must end the program; anything else is a failure of the other library's tokenizer.
 
-    A panic in Rust code arrives as a BaseException, so those have to be caught; Ctrl-C and a lack of memory must not.
+    A panic in Rust code arrives as a BaseException, so those have to be caught, but not Ctrl-C or a lack of memory.
     """
     if isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit | MemoryError):
         raise error
 
 
 def did_you_mean(near: Iterable[str]) -> str:
-    """ " Did you mean tam_Taml or tel_Telu?", to go after a sentence; nothing if nothing is near."""
+    """ " Did you mean tam_Taml or tel_Telu?", to append to a sentence; empty if nothing is near."""
     names = " or ".join(near)
     return names and f" Did you mean {names}?"
 
 
 def quoted(names: Iterable[str]) -> str:
-    """'eng_Latn', 'deu_Latn': all of them, for a mistake that is to be mended in one go."""
+    """'eng_Latn', 'deu_Latn': all of them, so that the user can fix everything at once."""
     return ", ".join(map(repr, names))
 
 

@@ -1,4 +1,4 @@
-"""Packages that only some work needs, installed as extras: `pip install 'pairity[report]'`."""
+"""Packages that only some features need, installed as extras: `pip install 'pairity[report]'`."""
 
 import importlib
 from types import ModuleType

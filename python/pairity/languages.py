@@ -22,7 +22,7 @@ from pairity.errors import PairityError, did_you_mean, listed
 
 UNKNOWN = "unknown"
 
-# ISO 15924 code -> (script, script family), for codes that the table does not hold.
+# ISO 15924 code -> (script, script family), for codes that are not in the table.
 SCRIPTS = {
     "Adlm": ("Adlam", "Adlam"),
     "Arab": ("Perso-Arabic", "Perso-Arabic"),
@@ -104,7 +104,7 @@ def language(code: str) -> Language:
 
 
 def is_known(code: str) -> bool:
-    """Whether the table holds `code` itself or as an alias."""
+    """Whether `code` is in the table, itself or as an alias."""
     return canonical(code) in languages_by_code()
 
 
@@ -128,7 +128,7 @@ def other_names(code: str, available: Iterable[str]) -> list[str]:
 
 
 def hint_of_other_names(codes: Iterable[str], available: Iterable[str]) -> str:
-    """What to put behind names that were not found, where they are there under other codes.
+    """What to append to names that were not found, if they exist under other codes.
 
     >>> hint_of_other_names(["fil_Latn", "eng_Latn"], ["tgl_Latn"])
     ' (but tgl_Latn is the same language as fil_Latn)'
@@ -161,8 +161,8 @@ def by_name(name: str) -> str | None:
 
 
 def meant(code: str, available: Iterable[str]) -> list[str]:
-    """Codes in `available` that a user may have meant: the same language by another name, in another spelling or in
-    another script, and where there is none, those that are spelled alike. A script alone makes no two alike.
+    """Codes in `available` that a user may have meant: the same language under another name, spelling or script; if
+    there is none, codes with a similar spelling. Sharing a script does not make two codes similar.
 
     >>> [meant(code, ["eng_Latn", "tam_Taml"]) for code in ("Tamil", "tam", "TAM-taml", "tam_Tmil", "ta", "xyz_Latn")]
     [['tam_Taml'], ['tam_Taml'], ['tam_Taml'], ['tam_Taml'], ['tam_Taml'], []]
@@ -224,7 +224,7 @@ def codes_by_alias() -> dict[str, str]:
     return {alias: entry.code for entry in languages_by_code().values() for alias in entry.aliases}
 
 
-# Names under which MorphScore v1 and v2 file their data, where they are not the table's own.
+# Names in MorphScore v1 and v2 that differ from those in the table.
 OTHER_NAMES = {
     "kurdish": "kmr_Latn",
     "mandarin": "zho_Hans",
@@ -252,14 +252,14 @@ SETS: Mapping[str, tuple[str, ...]] = {"paper-30": LANGUAGES_30, "paper-60": LAN
 
 
 def is_chosen(code: str, names: Iterable[str]) -> bool:
-    """Whether a language is named, by its code or as part of a set."""
+    """Whether `names` includes a language, by its code or as part of a set."""
     return any(
         code == name or any(same_language(code, other) for other in SETS.get(name, ())) for name in names
     )
 
 
 def chosen(names: Iterable[str], available: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Those of `available` that are named, by code or as part of a set, in their order; and what to say of it.
+    """The languages of `available` that are named, by code or as part of a set, in their order; and notes.
 
     >>> chosen(["eng_Latn", "paper-30"], ["tam_Taml", "xyz_Latn", "eng_Latn"])[0]
     ['tam_Taml', 'eng_Latn']

@@ -1,7 +1,7 @@
-"""What a person sees while they wait: the stage, how far it is, how fast it goes, how long it will take.
+"""Progress: the current stage, how far it is, how fast it goes and how long it will take.
 
-On a terminal that is a bar; elsewhere, as in the log of a job in a queue, a line now and then. Both go to standard
-error, and a caller may listen instead.
+On a terminal this is a bar; elsewhere, as in the log of a batch job, a line from time to time. Both go to standard
+error. A caller may get the numbers instead.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
 
 Listener = Callable[[str, int, int, str], None]
-"""Hears (stage, done, total, what is being worked on); the total is 0 if it is not known."""
+"""Called with (stage, done, total, current item); the total is 0 if it is unknown."""
 
 
 SECONDS = 30.0
@@ -65,12 +65,12 @@ class Progress:
             self._log.at(done, total, detail)
 
     def bytes_read(self, done: int, total: int, detail: str) -> None:
-        """The shape in which readers report."""
+        """A `BytesListener`, which is how readers report."""
         self.at(done, detail, total)
 
 
 class Log:
-    """Lines on standard error, one every `seconds`: work that is done sooner says nothing.
+    """A line on standard error every `seconds`; shorter work logs nothing.
 
     learning merges: 12,000 of 127,744 merges (9%), 4,100 merges/s, 28 s left, tam_Taml
     """
@@ -81,7 +81,7 @@ class Log:
         self._said = clock()
         self._stage, self._unit = "", ""
         self._before: tuple[float, int] | None = None
-        """When there was a line, or the first news of this stage, and how much was done by then."""
+        """When the last line was written (or this stage first reported), and how much was done then."""
 
     def stage(self, name: str, unit: str) -> None:
         self._stage, self._unit, self._before = name, unit, None
@@ -91,7 +91,7 @@ class Log:
         if now - self._said >= self._seconds:
             self._said = now
             line = ", ".join([f"{self._stage}: {self.amount(done, total)}", *self.pace(now, done, total)])
-            with suppress(OSError):  # whether anybody reads it makes no difference to the work
+            with suppress(OSError):  # the work goes on even if nobody reads the log
                 print(line + (f", {detail}" if detail else ""), file=sys.stderr, flush=True)
             self._before = None
         if self._before is None:
@@ -124,7 +124,7 @@ def duration(seconds: float) -> str:
 
 
 def make_bars() -> Bars:
-    # rich takes a while to import, and most runs show nothing.
+    # rich takes a while to import, and most runs show no bar.
     from rich.console import Console
     from rich.progress import BarColumn, Task, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars

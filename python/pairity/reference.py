@@ -24,9 +24,9 @@ Pair = tuple[bytes, bytes]
 Words = list[tuple[list[bytes], int]]
 
 LEAST = 1e-280
-"""What a power of costs is at least, so that every language weighs something."""
+"""The lower bound of a power of costs, so that every language has some weight."""
 SIZES = (1e-20, 1e20)
-"""How many units a train text is worth, at least and at most."""
+"""The lower and upper bound of how many units a train text is worth."""
 
 
 @dataclass
@@ -39,23 +39,23 @@ class Learned:
     costs: list[dict[str, float]] = field(default_factory=list)
     """Cost of every measured language before the first merge and after each one."""
     exhausted: list[tuple[str, int]] = field(default_factory=list)
-    """(language, number of merges done when it had no pair left)."""
+    """(language, number of merges when it ran out of pairs)."""
     tokens: set[bytes] = field(default_factory=lambda: {bytes([byte]) for byte in range(256)})
 
 
 @dataclass
 class Table:
-    """A tokenizer to continue from whose merges need not be in an order that training could have made them in."""
+    """A tokenizer to continue from. Its merges may be in an order that training could not produce."""
 
     tokens: set[bytes]
-    """Beside the 256 bytes."""
+    """Without the 256 bytes."""
     merges: list[Pair]
-    """The rank of a pair is its first place here."""
+    """The rank of a pair is its first position here."""
     whole_pretokens: bool = False
-    """A pre-token that is a token is taken whole, whatever the merges say."""
+    """A pre-token that is itself a token skips the merges and becomes that token."""
 
     def cut(self, pretoken: bytes) -> list[bytes]:
-        """Merge the pair of the lowest rank, the leftmost of equals, until no pair has a rank."""
+        """Merge the pair of the lowest rank, the leftmost one on a tie, until no pair has a rank."""
         if self.whole_pretokens and pretoken in self.tokens:
             return [pretoken]
         tokens = in_bytes(pretoken)
@@ -83,12 +83,12 @@ def train(
     until: int | None = None,
     after: Learned | None = None,
 ) -> Learned:
-    """Learn `num_merges` merges, or as many as make `num_tokens` tokens beside the 256 bytes.
+    """Learn `num_merges` merges, or as many as make `num_tokens` tokens in addition to the 256 bytes.
 
-    With a `table` every pre-token starts as that table cuts it, and tokens that it has are not learned.
-    `known` merges of an earlier run come first and count as learned; they served nobody.
-    Two stages (`in_two_stages`): the first stops when `until` of the merges (or tokens) are there; the second comes
-    `after` it, has the same settings and other pre-tokens, in which all merges of the first are made again.
+    With a `table`, every pre-token starts as that table cuts it, and tokens that it has are not learned.
+    `known` merges of an earlier run come first and count as learned; they served no language.
+    Two stages (`in_two_stages`): the first stops after `until` merges (or tokens). The second comes `after` it, with
+    the same settings and other pre-tokens, to which all merges of the first are applied again.
     """
     dev, dev_units = dev or {}, dev_units or {}
     ratios = method.ratios or {}
@@ -110,7 +110,7 @@ def train(
         learned.tokens |= table.tokens
 
     def rate(language: str) -> float:
-        """The compression rate that languages are compared by."""
+        """The compression rate by which languages are compared."""
         if language in ratios or on_train:
             ratio = ratios.get(language, 1.0)
             assert not isinstance(ratio, str)
@@ -144,7 +144,7 @@ def train(
         return best, counts[best]
 
     def most_helpful(pairs: list[Pair], weights: Mapping[str, float]) -> Pair:
-        """The pair that saves the most tokens by their weights, summed over the languages; the first on a tie."""
+        """The pair that saves the most tokens, weighted and summed over the languages; the first on a tie."""
         saved = dict.fromkeys(pairs, 0.0)
         for language in train:
             counts = count_pairs(train_words[language])
@@ -153,7 +153,7 @@ def train(
         return max(pairs, key=lambda pair: saved[pair])
 
     def weigh(beta: float) -> None:
-        """What a token less is worth in each language. The dearest language has the power 1, the others less."""
+        """What saving a token is worth in each language. The power of the most expensive one is 1, the others less."""
         lowest = min(rate(language) for language in train)
         for language in train:
             weights[language] = max(power(lowest / rate(language), beta), LEAST) / sizes[language]
@@ -214,7 +214,7 @@ def train(
         if best is None:
             if global_merges is None:
                 break
-            global_merges = len(learned.merges)  # nothing is left for anybody: let every language say so
+            global_merges = len(learned.merges)  # no language has a pair left: let each of them run out
             continue
         pair, count = best
         record(pair, served, count)
@@ -228,8 +228,8 @@ def together(
 ) -> tuple[dict[str, Counter[bytes]], dict[str, float]]:
     """Several dev sets (set -> language -> words) as the one dev text and the units that `train` takes.
 
-    Every set is divided by what a language costs in it on average, in bytes, and multiplied by its share of the
-    weights. The sum is over whole numbers, so large that rounding loses nothing; units are those of the first set.
+    Every set is divided by the mean cost of its languages, in bytes, and multiplied by its share of the weights. Counts
+    become whole numbers so large that rounding loses nothing; units are those of the first set.
     """
     one: dict[str, Counter[bytes]] = {}
     means: dict[str, Fraction] = {}
@@ -254,9 +254,9 @@ def in_two_stages(
     num_tokens: int | None = None,
     **others: Any,
 ) -> Learned:
-    """Superwords: up to this share of what is to be learned from words, and then from the same text in phrases.
+    """Superwords: learn this share from words, and the rest from the same text in phrases.
 
-    Who ran out of pairs in words has pairs again in phrases.
+    A language that ran out of pairs in words has pairs again in phrases.
     """
     budget = num_merges if num_merges is not None else num_tokens
     assert budget is not None
@@ -271,7 +271,7 @@ def is_time_to_weigh(merges: int) -> bool:
 
 
 def power(base: float, exponent: float) -> float:
-    """The same on every machine: products and square roots are rounded in one way only, pow() is not."""
+    """base ** exponent, the same on every machine: products and square roots are rounded exactly, pow() is not."""
     result, square, whole = 1.0, base, float(floor(exponent))
     while whole > 0:
         half = float(floor(whole / 2))
@@ -326,7 +326,7 @@ def is_characters(token: bytes) -> bool:
 
 
 def is_part_of_one_character(token: bytes) -> bool:
-    """A lead byte and some of what follows it, or some of what follows a lead byte."""
+    """A lead byte with some of its continuation bytes, or only continuation bytes."""
     whole = 1 if token[0] < 0x80 else 2 if 0xC0 <= token[0] < 0xE0 else 3 if 0xE0 <= token[0] < 0xF0 else 4
     return len(token) < whole and all(0x80 <= byte < 0xC0 for byte in token[1:])
 

@@ -1,7 +1,7 @@
 """The specification of parity-aware UnigramLM, in plain Python with no cleverness.
 
-As UnigramLM (Kudo, 2018) it starts from more pieces than it needs, and drops those that are needed least, round by
-round. What differs is the pruning step: whose pieces stay is decided as parity-aware BPE decides whose pair is merged.
+Like UnigramLM (Kudo, 2018), it starts with more pieces than needed and drops the least useful ones, round by round.
+What differs is pruning: whose pieces stay is decided as parity-aware BPE decides whose pair is merged.
 The fast twin in `pairity.experiments.parity_unigram` must give exactly what this gives.
 
     >>> seeds = {**{bytes([b]): 1 for b in range(256)}, b"hug": 5, b"ug": 7, b"pu": 2}
@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from math import inf, log
 
 CUTS = 2
-"""Every round estimates the scores so often before it drops pieces."""
+"""How often a round re-estimates the scores before it drops pieces."""
 SHARE = 0.75
-"""Of the pieces, a round keeps so many at most."""
+"""The largest share of the pieces that a round keeps."""
 
 Texts = Mapping[str, Mapping[bytes, int]]
 
@@ -44,10 +44,10 @@ def prune(
     most: int,
     least: int,
 ) -> set[bytes]:
-    """The pieces that stay: as if none were there but the bytes, each goes to the language that is worst off then."""
+    """The pieces that stay. Starting from the bytes alone, each is chosen by the language that is worst off then."""
     pieces = list(scores)
     apart = {piece: likeliest(piece, scores, longest=len(piece) - 1) for piece in pieces[256:]}
-    # By what the text of the language would lose in likelihood, most first.
+    # The pieces of each language, those first whose loss would cost its text the most likelihood.
     needs: dict[str, list[bytes]] = {}
     tokens: dict[str, int] = {}  # of dev text
     saved: dict[str, dict[bytes, int]] = {}
@@ -71,7 +71,7 @@ def prune(
         kept.add(piece)
         for language in train:
             tokens[language] -= saved[language][piece]
-    for piece in pieces:  # what nobody needs fills the places that are left
+    for piece in pieces:  # pieces that no language needs fill up the rest
         if len(kept) < least:
             kept.add(piece)
     return kept
@@ -87,7 +87,7 @@ def used(scores: Mapping[bytes, float], texts: Texts) -> Counter[bytes]:
 
 
 def likeliest(word: bytes, scores: Mapping[bytes, float], longest: int) -> tuple[float, list[bytes]]:
-    """The pieces with the greatest sum of scores, and that sum; of equal sums the one with the longest last piece."""
+    """The pieces with the greatest sum of scores, and that sum; on a tie, those with the longest last piece."""
     best: list[tuple[float, list[bytes]]] = [(0.0, [])]
     for end in range(1, len(word) + 1):
         found: tuple[float, list[bytes]] = (-inf, [])

@@ -9,7 +9,7 @@ UNITS: dict[str, int] = {"": 1, "B": 1} | {
     for power, letter in enumerate("KMGTP", start=1)
     for unit, base in (("", 1000), ("B", 1000), ("I", 1024), ("IB", 1024))
 }
-"""KB is 1,000 bytes and KiB is 1,024, as the standards have it; large and small letters are the same."""
+"""KB is 1,000 bytes and KiB is 1,024, as in the standards; upper and lower case are the same."""
 
 SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Z]*)", re.IGNORECASE | re.ASCII)
 

@@ -1,14 +1,13 @@
-"""Counting on Apache Spark: on the machines of a cluster, going on when one of them is lost.
+"""Counting on Apache Spark: on the machines of a cluster, even if one of them is lost.
 
     counts = pairity.spark.count(df, language_column="lang")             # texts that Spark has
     counts = pairity.count("corpus/", engine=pairity.spark.on(session))  # files that all workers see
 
-A task counts its part of the text with pairity's own counter, in one table for all of it. A language whose files all go
-to one task is done then; of the others, further tasks add up what was found, a language each. The result is the
-`Counts` that one process would make.
+A task counts its part of the text with pairity's own counter. A language whose files all go to one task is then done;
+the others are summed by further tasks, one per language. The result is the `Counts` that one process would make.
 
-Spark moves whole tables, as bytes, and never sees a pre-token: `groupBy("language", "pretoken").sum("count")` gives the
-same, but spends several times as long as the counting itself on turning tables into rows and back.
+Spark moves whole tables, as bytes, and never sees a pre-token. `groupBy("language", "pretoken").sum("count")` gives the
+same result, but turning tables into rows and back takes several times as long as counting itself.
 """
 
 from __future__ import annotations
@@ -54,18 +53,18 @@ from pairity.text.reading import BytesListener
 __all__ = ["count", "on"]
 
 LOST = "Python worker exited unexpectedly|ExecutorLostFailure|Connection reset|EOFException|Broken pipe|SocketException"
-"""What Spark says when a worker is gone, depending on what it was doing."""
+"""How Spark reports a lost worker, depending on what it was doing."""
 PIECE_ROWS = 1 << 20  # Spark moves nothing of 2 GiB or more
 TASK_BYTES = 256 << 20
-"""A task with less would find mostly what others find too, and one with more would lose more with its worker."""
+"""Smaller tasks find mostly the same words as others; larger ones lose more work with their worker."""
 TOGETHER = 1 / 2
-"""Of what a task gets: files of one language that stay together. A core that is free takes the next task, so uneven
-ones cost less than sums do."""
+"""Files of one language stay together up to this share of a task. A free core takes the next task, so uneven tasks cost
+less than summing."""
 JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""Java only hands bytes on. As it is set up for servers that run long, Spark takes longer to start."""
+"""Java only passes bytes on here. Its defaults, made for long-running servers, would slow down the start."""
 
 NOTES = ""
-"""Notes on the text travel as pieces of this language."""
+"""Notes travel as pieces of this language."""
 SIZES = tuple(field.name for field in fields(TextSize))
 
 
@@ -99,7 +98,7 @@ def count(
         named.cast("string").alias("language"), functions.col(text_column).cast("binary").alias("text")
     )
     task = partial(count_rows, cut=cut, errors=errors, count_words=count_words)
-    with warnings.catch_warnings():  # about pandas, which Spark wants to be there and does not use for this
+    with warnings.catch_warnings():  # Spark warns about pandas, although it does not use it here
         warnings.simplefilter("ignore")
         pieces = texts.mapInArrow(task, "language string, counts binary").rdd.map(tuple)
     languages, _ = collect(added_up(pieces))
@@ -142,10 +141,10 @@ def on(session: Any) -> Engine:
 
 
 def in_two(hands: Sequence[Sequence[TextInput]]) -> Iterator[list[list[TextInput]]]:
-    """Of every hand the languages that it has all files of, then of every hand the others, which have to be added up.
+    """The hands twice: first the languages of which a hand has all files, then the others, which must be summed.
 
-    Where records name the languages, any hand may find any of them. With records go the names of all languages that
-    have a SOURCE of their own, without its files, so that a record of such a language is refused.
+    If records name their languages, any hand may find any of them. Hands with records also get the names of all
+    languages that have their own SOURCE, without its files, so that a record of such a language is refused.
     """
     holders = [sum(bool(part.files) for part in parts) for parts in zip(*hands, strict=True)]
     for alone in (True, False):
@@ -172,7 +171,7 @@ def check_threads(threads: int | None) -> None:
 
 
 def absolute(part: TextInput) -> TextInput:
-    """A worker has a working folder of its own."""
+    """With absolute paths: a worker has another current folder."""
     return replace(
         part,
         files=tuple(
@@ -197,7 +196,7 @@ def count_share(
 def counted(
     inputs: Sequence[TextInput], cut: Pretokenization, how: TextReading, count_words: bool
 ) -> tuple[dict[str, LanguageCounts], Sequence[str]]:
-    """By one thread, in memory."""
+    """Counts made by one thread, in memory."""
     made, passed = count_texts(inputs, cut, how, Storage(threads=1), count_words=count_words)
     return {language: in_memory(rows) for language, rows in made.items()}, passed.notes
 
@@ -224,7 +223,7 @@ def add_pieces(pieces: tuple[str, Iterable[bytes]]) -> Iterator[tuple[str, bytes
 
 
 def in_pieces(languages: Mapping[str, LanguageCounts]) -> Iterator[tuple[str, bytes]]:
-    """Counts as bytes. The first piece of a language has the sizes of its text."""
+    """Counts as bytes, in pieces. The first piece of a language has the sizes of its text."""
     for language, counts in languages.items():
         sizes = {name: getattr(counts, name) for name in SIZES}
         for start in range(0, max(counts.distinct, 1), PIECE_ROWS):
@@ -234,7 +233,7 @@ def in_pieces(languages: Mapping[str, LanguageCounts]) -> Iterator[tuple[str, by
 
 
 def to_bytes(pretokens: Any, counts: Array, sizes: Mapping[str, int | None]) -> bytes:
-    # Not pa.array, which imports pandas where it is installed: half a second for every worker.
+    # Not pa.array: it imports pandas if that is installed, which takes every worker half a second.
     numbers = pa.Array.from_buffers(pa.uint64(), len(counts), [None, pa.py_buffer(counts)])
     table = pa.table({"pretoken": pretokens, "count": numbers}, metadata={"sizes": json.dumps(sizes)})
     stream = pa.BufferOutputStream()
@@ -263,14 +262,14 @@ def added_up(pieces: Any) -> Any:
 def collect(pieces: Any) -> tuple[dict[str, LanguageCounts], list[str]]:
     """An RDD of (language, counts as bytes) as counts by name; and the notes.
 
-    All pieces of a language come from one task: the one that read all its files, or the one that added it up.
+    All pieces of a language come from one task: the one that read all its files, or the one that summed it.
     """
     from pyspark import StorageLevel
 
     found: dict[str, list[LanguageCounts]] = {}
     notes: list[str] = []
     with plain_errors():
-        # Asking for their number makes all pieces, in many tasks; the iterator alone would make one after the other.
+        # count() makes all pieces in parallel; the iterator alone would make one after the other.
         made = pieces.persist(StorageLevel.DISK_ONLY)
         made.count()
         for language, piece in made.toLocalIterator():
@@ -292,7 +291,7 @@ def load_functions() -> Any:
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """The sentence of a task that failed, without the stack of Java and Python around it."""
+    """Raise the message of a failed task without the stack traces of Java and Python."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
@@ -319,7 +318,7 @@ def start(master: str) -> Iterator[Any]:
     check_master(master)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     settings = {
-        # What goes wrong is said in a sentence, and progress is shown on Spark's own page.
+        # Errors are reported in a sentence, and progress on Spark's own page.
         "spark.log.level": "OFF",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.defaultJavaOptions": JAVA_OPTIONS,
@@ -348,7 +347,7 @@ def check_java() -> None:
 
 
 def check_master(master: str) -> None:
-    """Spark itself would try for a minute, and then not say why."""
+    """Refuse a master that cannot be reached: Spark would try for a minute, and then not say why."""
     addresses = re.findall(r"([^,/]+):(\d+)", master) if master.startswith("spark://") else []
     for host, port in addresses:
         try:

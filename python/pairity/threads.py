@@ -8,7 +8,7 @@ MOST_THREADS = 1024
 
 
 def thread_count(threads: int | None) -> int:
-    """As many as asked for, or one per core that this process may use."""
+    """The number given, or one per core that this process may use."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if threads < 1:

@@ -58,7 +58,7 @@ impl<'c> Counted<'c> {
         self.counts.len()
     }
 
-    /// Of the distinct words, in bytes.
+    /// The bytes of the distinct words.
     pub fn size(&self) -> usize {
         self.words.size()
     }
@@ -68,15 +68,15 @@ impl<'c> Counted<'c> {
     }
 }
 
-/// Sizes of the counted text after normalisation, line ends not included.
+/// Sizes of the counted text after normalisation, without line ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Totals {
     pub lines: u64,
     pub bytes: u64,
     pub chars: u64,
-    /// By the rule `\w+|[^\w\s]+`; 0 unless asked for.
+    /// By the rule `\w+|[^\w\s]+`; 0 unless requested.
     pub words: u64,
-    /// How many U+FFFD stand for bytes that were not UTF-8.
+    /// How many U+FFFD replace bytes that were not UTF-8.
     pub replaced: u64,
 }
 
@@ -90,8 +90,7 @@ impl Totals {
     }
 }
 
-/// Counts the pre-tokens of as many texts as are given to it. After an error or an interruption it holds part of a batch:
-/// drop it.
+/// Counts the pre-tokens of any number of texts. After an error or an interruption it has counted part of a batch: drop it.
 #[derive(Debug)]
 pub struct Counter {
     pretokenizer: Pretokenizer,
@@ -114,7 +113,7 @@ impl Counter {
         }
     }
 
-    /// Counts a block of whole lines. Every line is a text of its own; its end (`\n` or `\r\n`) is not part of it.
+    /// Counts a block of whole lines. Every line is a text, without its line end (`\n` or `\r\n`).
     pub fn add_lines(&mut self, block: &[u8], check_in: &mut CheckIn) -> Result<()> {
         let text = self.decode(block).map_err(|place| {
             let valid = &block[..place];
@@ -129,7 +128,7 @@ impl Counter {
         Ok(())
     }
 
-    /// Counts texts; each counts as one line, or as `times` lines that are all alike.
+    /// Counts texts, each as one line, or as `times` equal lines.
     pub fn add_texts(&mut self, texts: Strings, times: Option<&[i64]>, check_in: &mut CheckIn) -> Result<()> {
         if times.is_some_and(|times| times.len() != texts.count() || times.iter().any(|times| *times < 1)) {
             return Err(Error::Invalid("give for each text how often it occurs, at least once".into()));
@@ -145,7 +144,7 @@ impl Counter {
         Ok(())
     }
 
-    /// Adds what another counter of the same kind has counted.
+    /// Adds the counts of another counter of the same kind.
     pub fn merge(&mut self, mut other: Self) {
         self.totals.add(other.totals);
         // Only the smaller table is walked.
@@ -155,7 +154,7 @@ impl Counter {
         self.table.merge(&other.table);
     }
 
-    /// Bytes that it takes at most while `more` bytes of text are counted, and while it is then finished or spilled.
+    /// The most memory it takes while counting `more` bytes of text, and while it is then finished or spilled.
     pub fn memory(&self, more: usize) -> usize {
         self.table.memory(more)
     }
@@ -192,7 +191,7 @@ impl Counter {
         }
     }
 
-    /// Counts `text`, a part of `within`, that occurs so many times.
+    /// Counts `text`, a part of `within`, `times` times.
     fn add_text(&mut self, within: &str, text: &str, times: u64, check_in: &mut CheckIn) -> Result<()> {
         let composed = if self.nfc { to_nfc(text, check_in)? } else { Cow::Borrowed(text) };
         let (within, text) = match &composed {
@@ -208,7 +207,7 @@ impl Counter {
         });
         let start = text.as_ptr().addr() - within.as_ptr().addr();
         let (within, table) = (within.as_bytes(), &mut self.table);
-        // Moved, since this runs for each pre-token: one step less to each value.
+        // `move` saves an indirection per value, and this runs for each pre-token.
         self.pretokenizer.split_strict(text, check_in, &mut move |pretoken, _| match times {
             1 => table.count(within, start + pretoken.start, pretoken.len()),
             _ => table.count_times(within, start + pretoken.start, pretoken.len(), times),
@@ -216,7 +215,7 @@ impl Counter {
     }
 }
 
-/// As `str::lines`, with the faster search of `memchr`.
+/// Like `str::lines`, with the faster search of `memchr`.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|newline| newline + 1);
     let rest = (!text.is_empty() && !text.ends_with('\n')).then_some(text.len());

@@ -1,14 +1,14 @@
-//! Sorted runs: counts on disk, where they are more than memory is to hold.
+//! Sorted runs: counts on disk, for more than fits in memory.
 //!
-//! In: runs. Out: the words of all of them in sorted order, the counts of equal ones summed. A run on disk is
+//! In: runs. Out: the words of all of them in sorted order, with the counts of equal words summed. A run on disk is
 //!
 //! | block | ... | end |
 //! |---|---|---|
 //! | size, checksum, words | | 0, number of words, digest of the checksums |
 //!
-//! with 8 bytes for each of these numbers. A word is written as how many bytes it shares with the one before it in its block,
-//! how many follow, those bytes, and its count; these numbers take a byte for every seven bits. A block is checked
-//! before anything in it is used.
+//! with 8 bytes for each of these numbers. A word is written as the number of bytes it shares with the previous one in its
+//! block, the number of bytes that follow, those bytes, and its count; these numbers take one byte per seven bits. A block
+//! is checked before anything in it is used.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -23,14 +23,14 @@ use crate::error::{Error, Result};
 use crate::hash::{fold, hash_long};
 use crate::strings::StringsBuf;
 
-/// A block is written when it has this many bytes: much smaller, and merging would jump about on the disk; much larger, and
-/// many runs would fill the memory that they were to save.
+/// The size of a block in bytes. Much smaller blocks would make merging jump around on the disk; much larger ones, one per
+/// run, would fill the memory that runs are meant to save.
 const BLOCK: usize = 1 << 17;
 
 /// The largest count, and the largest sum of counts, that an Arrow column of int64 holds.
 const MOST: u64 = i64::MAX as u64;
 
-/// What a run must be known by when it is read again.
+/// What identifies a run when it is read again.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seal {
     pub rows: u64,
@@ -117,7 +117,7 @@ impl Run {
         })
     }
 
-    /// Goes to the next word; whether there is one.
+    /// Advances to the next word; returns whether there is one.
     fn advance(&mut self) -> Result<bool> {
         if self.at == self.block.len() && !self.next_block()? {
             return Ok(false);
@@ -157,7 +157,7 @@ impl Run {
         let (shared, own) = (self.number()?, self.number()?);
         let suffix = self.block.get(self.at..self.at.checked_add(own)?)?;
         self.at += own;
-        // At the start of a block, where the whole word stands, the order is that of the words themselves.
+        // The first word of a block is stored in full, so compare the words themselves.
         let rises = if first {
             shared == 0 && *suffix > self.word[..]
         } else {
@@ -200,7 +200,7 @@ impl Run {
     }
 }
 
-/// The run whose word comes first is the greatest, as a heap has it.
+/// Reversed, for a heap: the run whose word comes first is the greatest.
 impl Ord for Run {
     fn cmp(&self, other: &Self) -> Ordering {
         other.word.cmp(&self.word)
@@ -226,7 +226,7 @@ pub struct Merge {
     runs: BinaryHeap<Run>,
     /// Sum of all counts.
     total: u64,
-    /// Words that were read, of all runs.
+    /// Words read so far, from all runs.
     rows: u64,
 }
 
@@ -246,7 +246,7 @@ impl Merge {
         self.rows
     }
 
-    /// The next words, about as many as are asked for and as have these bytes; none at the end.
+    /// The next words, about as many as requested, in number and in bytes; none at the end.
     pub fn next(&mut self, rows: usize, bytes: usize, check_in: &mut CheckIn) -> Result<WordCounts> {
         let mut next = WordCounts { words: StringsBuf::default(), counts: Vec::new() };
         while let Some(mut run) = self.runs.peek_mut() {
@@ -275,7 +275,7 @@ impl Merge {
     }
 }
 
-/// Seven bits a byte, the lowest first; a byte that another follows has its highest bit set.
+/// Seven bits per byte, the lowest first; all bytes except the last have their highest bit set.
 fn put(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
@@ -297,5 +297,5 @@ fn chained(digest: u64, checksum: u64) -> u64 {
     fold(digest.rotate_left(1) ^ checksum, PRIME)
 }
 
-/// Odd, so that no digest is lost in the multiplication.
+/// Odd, so multiplying by it loses no information.
 const PRIME: u64 = 0x9E37_79B9_7F4A_7C15;

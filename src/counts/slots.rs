@@ -1,12 +1,12 @@
-//! The slots of the counting table: one behind the other, found by their hash.
+//! The slots of the counting table: open addressing with linear probing.
 //!
-//! In: a hash and a test for the key. Out: its slot, or a free one. A slot that is taken is passed by, one step at a time, so
-//! that looking up a key takes one line of memory mostly, and its address is known from the hash alone: it can be fetched ahead.
+//! In: a hash and a test for the key. Out: its slot, or a free one. Looking up a key mostly touches one cache line, whose
+//! address is known from the hash alone, so it can be prefetched.
 
 use super::table::Slot;
 use crate::memory::prefetch;
 
-/// A power of two, and never full. A free slot has the count 0.
+/// The number of slots is a power of two, and never all are taken. A free slot has the count 0.
 #[derive(Debug, Default)]
 pub struct Slots {
     slots: Vec<Slot>,
@@ -16,7 +16,7 @@ pub struct Slots {
 impl Slots {
     const LEAST: usize = 64;
 
-    /// Adds to the count of the slot that has the same key, or else takes a free one; whether it did.
+    /// Adds to the count of the slot with this key, or takes a free one; returns whether it took one.
     #[inline(always)]
     pub fn add(&mut self, hash: u64, new: Slot, same: impl Fn(&Slot) -> bool) -> bool {
         if self.taken >= self.capacity() {
@@ -39,7 +39,7 @@ impl Slots {
         }
     }
 
-    /// To be called a while before `add`.
+    /// Call this a while before `add`.
     #[inline(always)]
     pub fn prefetch(&self, hash: u64) {
         if let Some(slot) = self.slots.get(hash as usize & self.slots.len().wrapping_sub(1)) {
@@ -69,19 +69,19 @@ impl Slots {
         self.taken
     }
 
-    /// How many it takes before it grows: three quarters, since with fewer free ones many have to be passed by.
+    /// How many slots may be taken before it grows: three quarters, since probing gets long with fewer free ones.
     fn capacity(&self) -> usize {
         self.slots.len() / 4 * 3
     }
 
-    /// Bytes that it takes when it holds so many.
+    /// Its size in bytes with this many taken slots.
     pub fn size_for(&self, taken: usize) -> usize {
         let slots =
             if taken <= self.capacity() { self.slots.len() } else { (taken / 3 * 4 + 4).next_power_of_two() };
         slots * size_of::<Slot>()
     }
 
-    /// The taken ones, in the memory of all.
+    /// The taken slots, moved to the front of the same memory.
     pub fn into_taken(self) -> Vec<Slot> {
         let mut slots = self.slots;
         slots.retain(|slot| slot.count > 0);

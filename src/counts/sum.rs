@@ -9,10 +9,10 @@ use crate::check_in::CheckIn;
 use crate::error::{Error, Result};
 use crate::strings::StringsBuf;
 
-/// Of lists that are sorted; one that is not is an error.
+/// The lists must be sorted; one that is not is an error.
 pub fn sum(lists: &[Counted], check_in: &mut CheckIn) -> Result<WordCounts> {
     let mut rows: Vec<_> = lists.iter().map(Counted::iter).collect();
-    // The first bytes, as a number, tell most words apart.
+    // Comparing the first bytes as a number is enough for most words.
     let mut next =
         |list: usize| rows[list].next().map(|(word, count)| Reverse((first_eight(word), word, list, count)));
     let mut heap: BinaryHeap<_> = (0..lists.len()).filter_map(&mut next).collect();
@@ -47,7 +47,7 @@ fn unsorted(word: &[u8]) -> Error {
     Error::Invalid(format!("{word:?} comes after a greater pre-token: sort them by their bytes"))
 }
 
-/// Zeros fill a shorter word: where these are equal, the words themselves decide.
+/// Shorter words are padded with zeros; if these numbers are equal, the words themselves decide.
 fn first_eight(word: &[u8]) -> u64 {
     let mut bytes = [0; 8];
     let length = word.len().min(8);

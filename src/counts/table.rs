@@ -1,8 +1,8 @@
-//! The table that counts: pre-tokens in, each with its number, and the sorted counts out.
+//! The counting table: pre-tokens in, sorted counts out.
 //!
-//! One hash table. A short pre-token lies in its slot, a longer one in an arena, so no pre-token owns memory. A table is larger
-//! than the nearest caches, so pre-tokens wait, a few at a time, until their slots are there: languages with spaces were counted
-//! up to half again as fast.
+//! One hash table. Short pre-tokens are stored in their slots, longer ones in an arena, so no pre-token owns memory. A table
+//! is larger than the nearest caches, so pre-tokens wait in small batches until their slots are prefetched: this made
+//! counting languages with spaces up to half again as fast.
 
 use super::WordCounts;
 use super::slots::Slots;
@@ -11,15 +11,15 @@ use crate::hash::{PI, fold, hash_long, masks, packed};
 use crate::memory::prefetch;
 use crate::strings::StringsBuf;
 
-/// How many pre-tokens wait for their slots to arrive from memory.
+/// How many pre-tokens wait while their slots are prefetched.
 const AHEAD: usize = 32;
-/// In bytes: a longer pre-token may be a whole text, of which no copies are to wait.
+/// In bytes: a longer pre-token may be a whole text, which should not be copied to wait.
 const LONGEST_WAITING: usize = 1024;
 
-/// Pre-tokens up to this length lie in their slot.
+/// Pre-tokens up to this length are stored in their slot.
 const LONGEST_INLINE: usize = 23;
 
-/// What memory is reckoned with: in running text, new words are rarer than this after the first blocks.
+/// For estimating memory: in running text, new words are rarer than this after the first blocks.
 const BYTES_PER_NEW_WORD: usize = 16;
 
 /// A pre-token and its count, half a cache line.
@@ -35,8 +35,8 @@ impl Slot {
 }
 
 /// Three little-endian words.
-/// Short: the bytes, zeros up to 23, the length. Long: the first 8 bytes, where the record starts in the arena, and
-/// 56 bits of the hash below a byte that is no length.
+/// Short: the bytes, zeros up to 23, the length. Long: the first 8 bytes, the start of the record in the arena, and 56 bits
+/// of the hash below a byte that cannot be a length.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Key([u64; 3]);
 
@@ -60,7 +60,7 @@ impl Key {
         self.0[2] >= LONG
     }
 
-    /// Bytes 8 to 14 as one number, once [`sort`] has put those of a long pre-token there. Zeros fill a short one.
+    /// Bytes 8 to 14 as one number, padded with zeros. [`sort`] must have put those of a long pre-token there.
     #[inline(always)]
     fn next_seven(&self) -> u64 {
         if self.is_long() { self.0[2] << 8 >> 8 } else { self.0[1].swap_bytes() >> 8 }
@@ -70,13 +70,13 @@ impl Key {
         if self.is_long() { arena.get(*self).len() } else { (self.0[2] >> 56) as usize }
     }
 
-    /// Writes the pre-token to the start of a place that has room for it, and for 24 bytes at least.
+    /// Writes the pre-token to the start of `place`, which has room for it and for at least 24 bytes.
     fn write(&self, arena: &Arena, place: &mut [u8]) {
         if self.is_long() {
             let bytes = arena.get(*self);
             place[..bytes.len()].copy_from_slice(bytes);
         } else {
-            // All of the key, whatever the length: a copy of a fixed size is much faster.
+            // Copies the whole key regardless of the length: a copy of fixed size is much faster.
             let (words, _) = place[..24].as_chunks_mut();
             for (part, word) in words.iter_mut().zip(self.0) {
                 *part = word.to_le_bytes();
@@ -105,7 +105,7 @@ fn hash_short([first, second, third]: [u64; 3]) -> u64 {
     fold(fold(first ^ PI[0], second ^ PI[1]) ^ third, PI[2])
 }
 
-/// Long pre-tokens one after the other, each after its length in 8 bytes.
+/// Long pre-tokens end to end, each preceded by its length in 8 bytes.
 #[derive(Debug, Default)]
 struct Arena(Vec<u8>);
 
@@ -117,7 +117,7 @@ impl Arena {
         start
     }
 
-    /// The pre-token of a slot that will be read soon: in sorted order they lie far apart.
+    /// Prefetches the pre-token of a slot: in sorted order, neighbours are far apart in memory.
     #[inline(always)]
     fn prefetch(&self, slot: Option<&Slot>) {
         if let Some(Slot { key, .. }) = slot
@@ -138,16 +138,16 @@ impl Arena {
 pub struct Table {
     slots: Slots,
     arena: Arena,
-    /// Pre-tokens that are still to be counted, with their hashes: the first `waiting` of these. Long ones lie in an arena of
-    /// their own meanwhile.
+    /// Pre-tokens still to be counted, with their hashes: the first `waiting` entries. Long ones are in a separate arena
+    /// until then.
     soon: [(Key, u64); AHEAD],
     waiting: usize,
     long_ones: Arena,
 }
 
 impl Table {
-    /// Counts `text[start..start + length]` once, now or when [`Table::settle`] is called. What surrounds it in the text may
-    /// be read, see [`packed`].
+    /// Counts `text[start..start + length]` once, now or when [`Table::settle`] is called. It may also read the text around
+    /// it, see [`packed`].
     #[inline(always)]
     pub fn count(&mut self, text: &[u8], start: usize, length: usize) {
         if length <= LONGEST_INLINE {
@@ -158,7 +158,7 @@ impl Table {
         }
     }
 
-    /// Apart: few pre-tokens are long, and the way of the others is shorter without this in it.
+    /// Not inlined: few pre-tokens are long, and the common path is shorter without this.
     #[inline(never)]
     fn count_long(&mut self, bytes: &[u8]) {
         if bytes.len() > LONGEST_WAITING {
@@ -196,7 +196,7 @@ impl Table {
         }
     }
 
-    /// Counts what waits. To be called before anything is asked of the table.
+    /// Counts the waiting pre-tokens. Call this before reading anything from the table.
     #[inline(never)]
     pub fn settle(&mut self) {
         let Self { slots, arena, soon, waiting, long_ones } = self;
@@ -217,11 +217,11 @@ impl Table {
         self.slots.len()
     }
 
-    /// Bytes that it takes at most while `more` bytes of text are added, and while it is then sorted.
+    /// The most memory it takes while `more` bytes of text are added, and while it is then sorted.
     pub fn memory(&self, more: usize) -> usize {
         let words = self.len() + more / BYTES_PER_NEW_WORD;
         let slots = self.slots.size_for(words);
-        // Both to grow and to be sorted, slots are copied.
+        // Growing and sorting both copy the slots.
         2 * slots + self.arena.0.len() + more
     }
 
@@ -278,8 +278,8 @@ fn add_long(slots: &mut Slots, arena: &mut Arena, Slot { key, count }: Slot, byt
 
 /// Sorts slots by the bytes of their pre-tokens.
 fn sort(slots: &mut [Slot], arena: &Arena) {
-    // No hash is needed any more. In its place come the next bytes of a long pre-token, as many as there is room for, so that
-    // most are told apart without a jump into the arena: Japanese was sorted in three quarters of the time.
+    // The hash is no longer needed. Replace it by the next bytes of a long pre-token, as many as fit, so that most
+    // comparisons need no jump into the arena: this sorts Japanese in three quarters of the time.
     for slot in slots.iter_mut().filter(|slot| slot.key.is_long()) {
         let (next, _) = arena.get(slot.key)[8..].split_first_chunk().expect("a long pre-token has 24 bytes");
         slot.key.0[2] = LONG | u64::from_be_bytes(*next) >> 8;

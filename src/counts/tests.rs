@@ -90,7 +90,7 @@ fn text_that_is_not_utf8_is_located() {
     let error =
         counter(None).add_texts(strings(b"ab\n\xFF", &[0, 1, 4]), None, &mut CheckIn::never()).unwrap_err();
     assert!(matches!(error, Error::NotUtf8 { line: 1, column: 2 }), "{error:?}");
-    // A character that two texts share is broken in both.
+    // A character split between two texts is broken in both.
     let error = counter(None)
         .add_texts(strings("é".as_bytes(), &[0, 1, 2]), None, &mut CheckIn::never())
         .unwrap_err();
@@ -258,7 +258,7 @@ fn written(name: &str, words: &BTreeMap<Vec<u8>, u64>) -> Scratch {
     scratch
 }
 
-/// All that the runs hold, taken a few words at a time.
+/// The contents of all runs, read a few words at a time.
 fn merged(runs: &[Scratch], rows: usize) -> Result<Vec<(Vec<u8>, u64)>> {
     let paths: Vec<_> = runs.iter().map(|run| run.0.clone()).collect();
     let mut merge = runs::Merge::open(&paths)?;

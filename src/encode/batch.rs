@@ -1,7 +1,7 @@
-//! Many texts on several threads.
+//! Encoding many texts on several threads.
 //!
-//! In: texts, read one by one on the calling thread, and work to do on some of them. Out: the results one after the other,
-//! in the order of the texts, or the first error in that order.
+//! In: texts, read one by one on the calling thread, and work to do on chunks of them. Out: the results in the order of the
+//! texts, or the first error in that order.
 
 use super::Text;
 use crate::check_in::{CheckIn, PAUSE};
@@ -12,12 +12,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Condvar, Mutex, MutexGuard};
 
-/// In bytes: texts are handed out together until they are as long as this, a millisecond's work at most.
+/// Texts are handed out in chunks of about this many bytes, at most a millisecond of work.
 const CHUNK: usize = 1 << 16;
 
 /// Runs `work` on all texts, some at a time, on `threads` threads.
 ///
-/// Helpers begin while the calling thread still reads `texts`; then `finish` is called, which takes the results.
+/// Helpers start while the calling thread still reads `texts`; then `finish` is called, which takes the results.
 pub fn batch<'t, T: Send, E: From<Error>>(
     texts: impl Iterator<Item = std::result::Result<Text<'t>, E>>,
     threads: usize,
@@ -26,7 +26,7 @@ pub fn batch<'t, T: Send, E: From<Error>>(
 ) -> std::result::Result<(), E> {
     let queue = Queue::default();
     let stopped = AtomicBool::new(false);
-    // Chunks are handed out in order, so every chunk before a failed one is worked on: the first failure is always the same.
+    // Chunks are handed out in order, so all chunks before a failed one get done: the first failure is always the same.
     let one_more = |check_in: &mut CheckIn| {
         let (number, chunk) = queue.next()?;
         let result = work(&chunk, check_in);
@@ -65,10 +65,10 @@ pub fn batch<'t, T: Send, E: From<Error>>(
     })
 }
 
-/// A chunk's number, and what came of it.
+/// The number of a chunk, and its result.
 type Numbered<T> = (usize, Result<T>);
 
-/// What comes out, for the calling thread to take.
+/// The results, for the calling thread to take.
 pub struct Results<'a, T> {
     chunks: usize,
     results: Receiver<Numbered<T>>,
@@ -76,14 +76,14 @@ pub struct Results<'a, T> {
 }
 
 impl<T> Results<'_, T> {
-    /// Calls `take` with the results as they come, in order, and works as well where nothing waits to be taken. Once
-    /// `go_on` says no, all threads stop.
+    /// Calls `take` with the results in order as they come, and works as well while there is nothing to take. Once `go_on`
+    /// returns false, all threads stop.
     pub fn take(self, go_on: &mut dyn FnMut() -> bool, take: &mut dyn FnMut(T)) -> Result<()> {
         let mut check_in = CheckIn::new(go_on);
         let mut early = BTreeMap::new();
         let mut taken = 0;
         while taken < self.chunks {
-            // Where results come as fast as they are taken, nothing below asks.
+            // If results come as fast as they are taken, nothing below checks.
             check_in.look()?;
             if let Some(result) = early.remove(&taken) {
                 take(result?);
@@ -96,7 +96,7 @@ impl<T> Results<'_, T> {
                 match self.results.recv_timeout(PAUSE) {
                     Ok((number, result)) => _ = early.insert(number, result),
                     Err(RecvTimeoutError::Timeout) => check_in.look()?,
-                    Err(RecvTimeoutError::Disconnected) => break, // a helper has panicked, and so will the scope
+                    Err(RecvTimeoutError::Disconnected) => break, // a helper panicked, so the scope will panic too
                 }
             }
         }
@@ -108,7 +108,7 @@ impl<T> Results<'_, T> {
 #[derive(Default)]
 struct Queue<'t> {
     line: Mutex<Line<'t>>,
-    /// Something has come, or nothing more will.
+    /// A chunk has arrived, or none will arrive any more.
     changed: Condvar,
 }
 
@@ -128,7 +128,7 @@ impl<'t> Queue<'t> {
         }
     }
 
-    /// The first that waits, and its number. Where none does, waits for one until the queue is closed.
+    /// The first waiting chunk and its number. Waits for one until the queue is closed.
     fn next(&self) -> Option<(usize, Vec<Text<'t>>)> {
         let not_yet = |line: &mut Line| line.waiting.is_empty() && !line.closed;
         let mut line = self.changed.wait_while(self.line(), not_yet).expect("no thread has failed");
@@ -137,7 +137,7 @@ impl<'t> Queue<'t> {
         Some((line.begun - 1, chunk))
     }
 
-    /// No more will come. How many there were.
+    /// No more chunks will arrive. Returns how many there were.
     fn close(&self) -> usize {
         let mut line = self.line();
         line.closed = true;
@@ -145,7 +145,7 @@ impl<'t> Queue<'t> {
         line.begun + line.waiting.len()
     }
 
-    /// What waits is not begun any more, and no more will come.
+    /// Drops the waiting chunks, and no more will arrive.
     fn end(&self) {
         self.line().waiting.clear();
         self.close();
@@ -156,7 +156,7 @@ impl<'t> Queue<'t> {
     }
 }
 
-/// What is left for the last chunk is returned.
+/// Returns the texts that are left for the last chunk.
 fn for_each_full_chunk<'t, E>(
     texts: impl Iterator<Item = std::result::Result<Text<'t>, E>>,
     mut give: impl FnMut(Vec<Text<'t>>),

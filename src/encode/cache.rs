@@ -1,34 +1,34 @@
-//! The cache: pre-tokens seen before, and their ids.
+//! The cache: recent pre-tokens and their ids.
 //!
-//! In: a pre-token. Out: its ids, if it was put in and no other has taken its place.
+//! In: a pre-token. Out: its ids, if it was inserted and not replaced since.
 //!
-//! One hash table. A slot is half a line of the processor's cache and holds a whole pre-token with all its ids, so that a
-//! look-up reads one place, whose address is known from the hash alone and can be fetched ahead. What does not fit into a slot,
-//! a few in a hundred, lies in two lists beside the table. Most texts have few distinct words, so the table starts small; at its
-//! limit, new words take the places of old ones.
+//! One hash table. A slot is half a cache line and contains a whole pre-token with all its ids, so a lookup reads one place,
+//! whose address is known from the hash alone and can be prefetched. The few percent that do not fit into a slot are in two
+//! lists next to the table. Most texts have few distinct words, so the table starts small; at its limit, new words replace
+//! old ones.
 
 use crate::memory::prefetch;
 use crate::word::{Key, Word};
 
-/// How many slots a cache may have: 16 MB for each thread.
+/// The most slots of a cache: 16 MB per thread.
 pub const MOST_SLOTS: usize = 1 << 19;
 const FIRST_SLOTS: usize = 1 << 11;
-/// New memory costs more than all that a larger table saves, so there are few steps on the way to the limit.
+/// Growing costs more than a slightly larger table saves, so there are few steps up to the limit.
 const GROWTH: usize = 4;
-/// How much of what does not fit into slots is kept: 16 MB of each.
+/// The most bytes of pre-tokens, and of ids, that do not fit into slots: 16 MB each.
 const MOST_BYTES_ASIDE: usize = 1 << 24;
 const MOST_IDS_ASIDE: usize = 1 << 22;
-/// In slots: how far a pre-token may lie from its place. Words that someone chose for their equal hashes replace each other.
+/// In slots: how far a pre-token may be from its place. Words crafted to have equal hashes only replace each other.
 const MOST_STEPS: usize = 8;
-/// Longer pre-tokens are seldom seen twice.
+/// Longer pre-tokens rarely occur twice.
 const LONGEST_CACHED: usize = 1 << 10;
 
 const MOST_INLINE: usize = 4;
-/// In place of the number of ids: they lie aside.
+/// Used instead of the number of ids: they are in the lists next to the table.
 const ASIDE: usize = 15;
 
-/// A pre-token and its ids. The tag of the key says how many of the numbers are ids, and is 0 in a free slot. Where they lie
-/// aside, the first three say where the bytes of a long pre-token start, and where the ids start and end.
+/// A pre-token and its ids. The tag of the key is the number of ids, and 0 in a free slot. If the ids are in the lists, the
+/// first three numbers are the start of the bytes of a long pre-token, and the start and end of the ids.
 #[derive(Clone, Copy)]
 #[repr(align(32))]
 struct Slot {
@@ -48,7 +48,7 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// With so many slots at most, a power of two and 2 at least.
+    /// With at most this many slots: a power of two, and at least 2.
     pub fn new(most_slots: usize) -> Self {
         let slots = vec![FREE; FIRST_SLOTS.min(most_slots)];
         Self { slots, taken: 0, most_slots, bytes_aside: Vec::new(), ids_aside: Vec::new() }
@@ -59,20 +59,20 @@ impl Cache {
         word.hash as usize & (self.slots.len() - 1)
     }
 
-    /// To be called a while before `get`.
+    /// Call this a while before `get`.
     #[inline(always)]
     pub fn prefetch(&self, word: &Word) {
         prefetch(&self.slots[self.home(word)]);
     }
 
-    /// Appends the ids of a pre-token; whether it was there.
+    /// Appends the ids of a pre-token; returns whether it was found.
     #[inline(always)]
     pub fn get(&self, word: &Word, ids: &mut Vec<u32>) -> bool {
         let slot = &self.slots[self.home(word)];
         let count = slot.key.tag();
         if slot.key.is(word.key) {
             if count <= MOST_INLINE {
-                // All that the slot has, whatever the number: a copy of a fixed size is much faster.
+                // Copies all numbers of the slot regardless of the count: a copy of fixed size is much faster.
                 ids.extend_from_slice(&slot.numbers);
                 ids.truncate(ids.len() - slot.numbers.len() + count);
                 return true;
@@ -85,7 +85,7 @@ impl Cache {
         self.get_elsewhere(word, ids)
     }
 
-    /// The same, for those that lie aside or have had to step from their place.
+    /// The same for ids in the lists, and for pre-tokens that are not in their first place.
     #[inline(never)]
     fn get_elsewhere(&self, word: &Word, ids: &mut Vec<u32>) -> bool {
         let Some(at) = self.find(word) else { return false };
@@ -98,19 +98,19 @@ impl Cache {
         true
     }
 
-    /// The ids of a slot that says where they lie.
+    /// The ids of a slot whose ids are in the lists.
     #[inline(always)]
     fn aside(&self, slot: &Slot) -> &[u32] {
         &self.ids_aside[slot.numbers[1] as usize..slot.numbers[2] as usize]
     }
 
-    /// The places where what has this hash may lie, in order.
+    /// The places for this hash, in order.
     fn places(&self, hash: u64) -> impl Iterator<Item = usize> + use<> {
         let mask = self.slots.len() - 1;
         (0..MOST_STEPS.min(self.slots.len())).map(move |step| (hash as usize + step) & mask)
     }
 
-    /// The place of the slot that has the pre-token, or else of the free one that it would take.
+    /// The slot of the pre-token, or else the free one that it would take.
     fn find(&self, word: &Word) -> Option<usize> {
         self.places(word.hash).find(|&at| {
             let Slot { key, numbers } = &self.slots[at];
@@ -133,7 +133,7 @@ impl Cache {
         } else if self.bytes_aside.len() > MOST_BYTES_ASIDE || self.ids_aside.len() > MOST_IDS_ASIDE {
             self.clear();
         }
-        // In a full table each takes its own place, whoever has it: frequent words soon come back.
+        // In a full table, a word replaces whatever is in its first place; frequent words soon come back.
         let is_full = 2 * (self.taken + 1) > self.slots.len();
         let at = self.find(word).filter(|_| !is_full).unwrap_or(self.home(word));
         let slot = &mut self.slots[at];
@@ -184,7 +184,7 @@ mod tests {
     fn all_that_was_put_in_is_found_until_the_limit_and_nothing_else_ever() {
         for most_slots in [2, 64, 1 << 13] {
             let mut cache = Cache::new(most_slots);
-            // Every length from 1 byte to more than is kept, and from 1 id to more than fit into a slot.
+            // Every length from 1 byte to more than is cached, and from 1 id to more than fit into a slot.
             let text = |n: usize| format!("{n:04}").repeat(1 + n / 7).into_bytes();
             let ids = |n: usize| (0..=n as u32 % 12).collect::<Vec<_>>();
             for n in 0..2000 {
@@ -228,7 +228,7 @@ mod tests {
         assert!(found.contains(&99), "the last one is there");
     }
 
-    /// The first number makes the product zero, whatever the second.
+    /// The first number makes the product zero, so the second does not matter.
     fn word_of_one_hash(n: u64) -> Vec<u8> {
         [PI[0].to_le_bytes(), (n << 8 | 1).to_le_bytes()].concat()[..15].to_vec()
     }

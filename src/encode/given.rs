@@ -1,4 +1,4 @@
-//! What a caller gives: a text, and which special tokens it may hold.
+//! The input of encoding: a text, and which special tokens it may contain.
 
 use crate::error::{Error, Result};
 use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind};
@@ -18,7 +18,7 @@ impl<'t> Text<'t> {
         }
     }
 
-    /// Special tokens are whole characters, so cutting a string around them leaves strings.
+    /// Special tokens are whole characters, so cutting a string around them gives valid strings.
     pub(super) fn slice(self, start: usize, end: usize) -> Self {
         match self {
             Text::Str(text) => Text::Str(&text[start..end]),
@@ -27,7 +27,7 @@ impl<'t> Text<'t> {
     }
 }
 
-/// Finds special tokens in text: the leftmost, and the longest of those.
+/// Finds special tokens in text: the leftmost one, and the longest at that place.
 pub struct Specials {
     finder: AhoCorasick,
     ids: Vec<u32>,
@@ -53,7 +53,7 @@ impl Specials {
     }
 }
 
-/// Which special tokens are read as such, and which must not occur; all others are plain text.
+/// Which special tokens are recognised, and which must not occur; all others are plain text.
 #[derive(Clone, Copy, Default)]
 pub struct SpecialRules<'s> {
     pub allowed: Option<&'s Specials>,

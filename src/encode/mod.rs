@@ -2,9 +2,9 @@
 //!
 //! In: the tables of a tokenizer, and text. Out: ids, pre-token by pre-token; for ids, the bytes.
 //!
-//! The rule is that of every byte-level BPE: within a pre-token, merge the adjacent pair of the lowest rank, the
-//! leftmost of equals, until none of the pairs has a rank ([`crate::bpe`]). Pre-tokens that are tokens are looked up,
-//! and those seen before come from a cache; that changes nothing but the time.
+//! The rule is that of every byte-level BPE: within a pre-token, merge the adjacent pair of the lowest rank, the leftmost one
+//! on a tie, until no pair has a rank ([`crate::bpe`]). Pre-tokens that are tokens are looked up, and those seen before come
+//! from a cache; this changes nothing but the time.
 
 mod batch;
 mod cache;
@@ -29,13 +29,13 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// How many pre-tokens wait for their places in the cache to arrive from memory.
+/// How many pre-tokens wait while their places in the cache are prefetched.
 const AHEAD: usize = 32;
 
-/// In bytes: what was needed for a longer text is not kept.
+/// In bytes: the buffers for a longer text are not kept.
 const LONG_TEXT: usize = 1 << 20;
 
-/// What one thread at a time writes to while it encodes.
+/// What a thread writes to while it encodes; never shared at the same time.
 struct Workspace {
     cache: Cache,
     merger: Merger,
@@ -54,17 +54,17 @@ pub struct Encoder {
     tokens: Tokens,
     byte_ids: [u32; 256],
     ranks: Ranks,
-    /// Pre-tokens that become one token: what merging would give, found at once. With `whole_pretokens` also tokens that
-    /// merging never gives, as tiktoken and `ignore_merges` read a table.
+    /// Pre-tokens that merging turns into one token, as a shortcut. With `whole_pretokens`, also tokens that merging never
+    /// produces, as in tiktoken and with `ignore_merges`.
     ids_by_bytes: IdsByBytes,
     origins: Vec<Option<Pair>>,
-    /// Taken for some texts and given back: threads wait for each other no longer than that takes, and what is cached stays.
+    /// Taken for some texts and given back: threads only wait for each other that long, and caches stay warm.
     workspaces: Mutex<Vec<Workspace>>,
     cache_slots: usize,
 }
 
 impl Encoder {
-    /// `merges` are (left, right, new) in the order of their ranks; of equal pairs the first counts.
+    /// `merges` are (left, right, new) in the order of their ranks; the first of equal pairs counts.
     pub fn new(
         pretokenizer: Pretokenizer,
         nfc: bool,
@@ -97,7 +97,7 @@ impl Encoder {
         })
     }
 
-    /// With a cache of so many slots at most for each thread, a power of two and 2 at least.
+    /// With a cache of at most this many slots per thread: a power of two, and at least 2.
     pub fn with_cache(self, cache_slots: usize) -> Self {
         Self {
             cache_slots: cache_slots.clamp(2, MOST_SLOTS).next_power_of_two(),
@@ -116,8 +116,8 @@ impl Encoder {
         self.tokens.size()
     }
 
-    /// For every id, the pair that its token is made of when its bytes are encoded, however it was listed; none for
-    /// bytes, special tokens, and tokens that merging never gives.
+    /// For every id, the two parts of its token when its bytes are encoded, whatever the list of merges says; none for bytes,
+    /// special tokens, and tokens that merging never produces.
     pub fn origins(&self) -> &[Option<Pair>] {
         &self.origins
     }
@@ -173,7 +173,7 @@ impl Encoder {
     /// The ids of some texts.
     pub fn encode_all(&self, texts: &[Text], rules: SpecialRules, check_in: &mut CheckIn) -> Result<Encoded> {
         let size: usize = texts.iter().map(|text| text.bytes().len()).sum();
-        // About as many as most texts need, so that the list seldom grows.
+        // About as many as most texts need, so the list rarely grows.
         let mut ids = Vec::with_capacity(size / 3);
         let mut ends = Vec::with_capacity(texts.len());
         self.with_workspace(texts, |workspace| {
@@ -185,7 +185,7 @@ impl Encoder {
         })
     }
 
-    /// How many ids each of some texts has; they are not kept.
+    /// How many ids each text has, without keeping them.
     pub fn count_all(
         &self,
         texts: &[Text],
@@ -276,7 +276,7 @@ impl Encoder {
         self.look_up(&waiting[..count], workspace, check_in, emit)
     }
 
-    /// Some pre-tokens, [`AHEAD`] at most, whose places in the cache have been asked for.
+    /// Encodes some pre-tokens, at most [`AHEAD`], whose places in the cache are prefetched.
     #[inline(never)]
     fn look_up(
         &self,
@@ -293,7 +293,7 @@ impl Encoder {
                 continue;
             }
             if !is_new {
-                // Where one word is new, others are: what they will need is fetched as well.
+                // If one word is new, others probably are too: prefetch what they will need.
                 words[i..].iter().for_each(|word| self.ids_by_bytes.prefetch(word));
                 is_new = true;
             }
@@ -305,7 +305,7 @@ impl Encoder {
         Ok(())
     }
 
-    /// Leaves the ids of a pre-token in `merger.ids`, without a look at the cache.
+    /// Puts the ids of a pre-token into `merger.ids`, bypassing the cache.
     pub(crate) fn cut(&self, word: Word, merger: &mut Merger, check_in: &mut CheckIn) -> Result<()> {
         if word.bytes.len() > i32::MAX as usize {
             return Err(Error::Invalid(format!(

@@ -102,7 +102,7 @@ proptest! {
         pairs in some_pairs(),
         texts in proptest::collection::vec("([abc]{1,50} ){0,20}[abc]{0,1200}", 1..8),
     ) {
-        // Words with one id and with many, short and long ones, in caches that are full at once, grow, or do neither.
+        // Words with one id and with many, short and long, in caches that are full at once, grow, or do neither.
         let of_words = Some(crate::split::WHITESPACE);
         let expected: Vec<_> = texts.iter().map(|text| ids(&encoder(&pairs, of_words), text.as_bytes())).collect();
         for slots in [0, 8, 1 << 12] {

@@ -1,4 +1,4 @@
-//! The part of the door that cuts and counts.
+//! The door to Python: cutting and counting.
 
 use super::{little_endian, long_call_apart, long_call_in_steps};
 use crate::check_in::CheckIn;
@@ -26,7 +26,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(words_of_phrases, module)?)
 }
 
-/// The bytes of any contiguous buffer, whatever its elements. SAFETY: as for [`super::slice`].
+/// The bytes of any contiguous buffer, with elements of any type. SAFETY: as for [`super::slice`].
 pub fn bytes_of(buffer: &PyUntypedBuffer) -> PyResult<&[u8]> {
     if !buffer.is_c_contiguous() {
         return Err(PyValueError::new_err("buffers must be contiguous"));
@@ -45,7 +45,7 @@ pub fn texts_in(
     Ok((PyUntypedBuffer::get(data)?, numbers(offsets, "offsets", i64::from_le_bytes)?))
 }
 
-/// The 64-bit numbers in a buffer, whatever its elements; `what` they are is for errors.
+/// The 64-bit numbers in a buffer, with elements of any type; `what` names them in errors.
 fn numbers<T>(buffer: &Bound<'_, PyAny>, what: &str, read: fn([u8; 8]) -> T) -> PyResult<Vec<T>> {
     let buffer = PyUntypedBuffer::get(buffer)?;
     let (numbers, rest) = bytes_of(&buffer)?.as_chunks();
@@ -56,7 +56,7 @@ fn numbers<T>(buffer: &Bound<'_, PyAny>, what: &str, read: fn([u8; 8]) -> T) -> 
     Ok(numbers.iter().map(|number| read(*number)).collect())
 }
 
-/// Holds none once it is finished, or after an error: then it would hold a part of what it was given.
+/// None once it is finished, or after an error, when only part of the input was counted.
 #[pyclass(module = "pairity._core")]
 struct Counter(Option<counts::Counter>);
 
@@ -132,7 +132,7 @@ impl Counter {
         let spilled = long_call_in_steps(py, |check_in| counter.spill(&path, check_in));
         let totals = counter.totals();
         if spilled.is_err() {
-            self.0 = Some(counter); // it still holds all that it counted
+            self.0 = Some(counter); // nothing that it counted is lost
         }
         let seal = spilled?;
         Ok((seal.rows, seal.digest, named(py, totals)?))
@@ -169,7 +169,7 @@ fn finished() -> PyErr {
     PyValueError::new_err("this run is finished, or an error or a signal ended it")
 }
 
-/// Holds none once it is finished, or after an error.
+/// None once it is finished, or after an error.
 #[pyclass(module = "pairity._core")]
 struct RunWriter(Option<runs::RunWriter>);
 
@@ -264,7 +264,7 @@ fn pretokenize(
     })
 }
 
-/// A text that the pattern does not match all of, if one is found.
+/// A text that the pattern does not match completely, if one is found.
 #[pyfunction]
 fn first_unmatched(py: Python<'_>, pattern: &str) -> PyResult<Option<String>> {
     let pretokenizer = Pretokenizer::new(Some(pattern))?;

@@ -1,4 +1,4 @@
-//! The part of the door that draws lines and tells scripts.
+//! The door to Python: drawing lines and detecting scripts.
 
 use super::counting::{bytes_of, texts_in};
 use super::{little_endian, long_call_in_steps};

@@ -1,4 +1,4 @@
-//! The part of the door that encodes.
+//! The door to Python: encoding.
 
 use super::{PythonCaller, little_endian, long_call, long_call_in_steps, slice};
 use crate::check_in::CheckIn;
@@ -19,7 +19,7 @@ use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
 use std::thread::Builder;
 
-/// Results of so many chunks of text are too few for a thread of their own.
+/// With fewer results per thread than this, a thread is not worth starting.
 const FEWEST_PARTS: usize = 16;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -58,7 +58,7 @@ fn tokens(bytes: &PyBuffer<u8>, offsets: &PyBuffer<i64>) -> PyResult<Tokens> {
     Ok(Tokens::new(StringsBuf::new(slice(bytes)?.to_vec(), slice(offsets)?.to_vec())?)?)
 }
 
-/// Two u32 for every id; the largest number twice where there is no pair.
+/// Two u32 for every id; the largest number twice if there is no pair.
 fn pairs<'py>(py: Python<'py>, origins: &[Option<Pair>]) -> Bound<'py, PyBytes> {
     let flat = origins.iter().flat_map(|pair| pair.map_or([u32::MAX; 2], |pair| [pair.left(), pair.right()]));
     PyBytes::new(py, &little_endian(flat.map(u32::to_le_bytes)))
@@ -95,7 +95,7 @@ impl Encoder {
         }
     }
 
-    /// Calls `work` with some texts at a time, on several threads, and `take` with what it gives, in order.
+    /// Calls `work` with some texts at a time, on several threads, and `take` with its results, in order.
     fn batch<T: Send>(
         texts: &Bound<'_, PyTuple>,
         threads: usize,
@@ -125,10 +125,10 @@ impl Encoder {
 }
 
 fn list<'py>(py: Python<'py>, ids: &[u32], numbers: &[Py<PyInt>]) -> PyResult<Bound<'py, PyList>> {
-    // Each number's own count of references is changed, so some numbers are asked for before the first of them is needed.
+    // This changes the reference count of every number, so prefetch some numbers before they are needed.
     const AHEAD: usize = 64;
     let mut waiting = [null_mut(); AHEAD];
-    // SAFETY: the GIL is held, the list is new and nobody else's, and each of its places gets a reference of its own.
+    // SAFETY: the GIL is held, nobody else has the new list, and each of its slots gets its own reference.
     unsafe {
         let list = Bound::from_owned_ptr_or_err(py, ffi::PyList_New(ids.len().try_into()?))?;
         let mut at = 0;
@@ -147,11 +147,11 @@ fn list<'py>(py: Python<'py>, ids: &[u32], numbers: &[Py<PyInt>]) -> PyResult<Bo
     }
 }
 
-/// All ids end to end, written on several threads: most of the time goes into memory that is new.
+/// All ids end to end, written on several threads, since most of the time goes into touching new memory.
 fn flat<'py>(py: Python<'py>, parts: &[Vec<u32>], threads: usize) -> PyResult<Bound<'py, PyBytes>> {
     let count: usize = parts.iter().map(Vec::len).sum();
     let size = size_of::<u32>() * count;
-    // SAFETY: the GIL is held, the bytes are new and nobody else's, and all of them are written below before they are read.
+    // SAFETY: the GIL is held, nobody else has the new bytes, and all of them are written below before they are read.
     let (flat, mut rest) = unsafe {
         let flat =
             Bound::from_owned_ptr_or_err(py, ffi::PyBytes_FromStringAndSize(null(), size.try_into()?))?;
@@ -180,7 +180,7 @@ fn flat<'py>(py: Python<'py>, parts: &[Vec<u32>], threads: usize) -> PyResult<Bo
     })
 }
 
-/// No garbage is collected while this lives: many new lists of numbers are no reason to look for any.
+/// Pauses the garbage collector while it lives: many new lists of numbers would trigger it, for nothing.
 struct CollectorPaused<'py> {
     was_on: bool,
     /// Holds the GIL, which both calls below need.
@@ -327,13 +327,13 @@ impl Encoder {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// The pair that each token is made of when its bytes are encoded.
+    /// The two parts of each token when its bytes are encoded.
     fn origins<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         pairs(py, self.encoder.origins())
     }
 }
 
-/// The pair that each token is made of when the ids are the ranks, as in a table without merges.
+/// The two parts of each token if the ids are the ranks, as in a table without merges.
 #[pyfunction]
 fn origins_by_rank<'py>(
     py: Python<'py>,

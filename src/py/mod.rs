@@ -64,7 +64,7 @@ impl From<Error> for PyErr {
             Error::Invalid(message) => PyValueError::new_err(message),
             Error::Overflow => PyOverflowError::new_err(error.to_string()),
             Error::Io(error) => match error.raw_os_error() {
-                // Python finds the class that belongs to the number.
+                // Python chooses the subclass of OSError by the number.
                 Some(number) => PyOSError::new_err((number, error.to_string())),
                 None => PyOSError::new_err(error.to_string()),
             },
@@ -72,26 +72,26 @@ impl From<Error> for PyErr {
     }
 }
 
-/// Whoever called from Python, while the work runs without the GIL.
+/// The caller in Python, while the work runs without the GIL.
 struct PythonCaller {
     raised: Option<PyErr>,
 }
 
 impl PythonCaller {
-    /// Whether to go on: runs the handlers of signals that have come in (Ctrl-C), and then `hear`.
+    /// Whether to go on: runs the handlers of pending signals (Ctrl-C), and then `hear`.
     fn asked(&mut self, hear: impl FnOnce(Python<'_>) -> PyResult<()>) -> bool {
         let heard = Python::attach(|py| py.check_signals().and_then(|()| hear(py)));
         self.raised = heard.err();
         self.raised.is_none()
     }
 
-    /// What the handlers raised, or else what came of the work.
+    /// The exception of a handler, or else the outcome of the work.
     fn raised_or<T, E: Into<PyErr>>(self, outcome: std::result::Result<T, E>) -> PyResult<T> {
         self.raised.map_or_else(|| outcome.map_err(Into::into), Err)
     }
 }
 
-/// The door for every long call: releases the GIL, runs `work`, and raises what the caller's handlers raised, or else the
+/// The door for every long call: releases the GIL, runs `work`, and raises the exception of a signal handler, or else the
 /// error of the work.
 fn long_call<T: Send>(
     py: Python<'_>,
@@ -110,8 +110,8 @@ fn long_call_in_steps<T: Send>(
     long_call(py, |caller| work(&mut CheckIn::new(&mut || caller.asked(|_| Ok(())))))
 }
 
-/// The same for work that never checks in. It runs on a thread of its own, and a caller who stops waiting leaves it to end
-/// by itself.
+/// The same for work that never checks in. It runs on its own thread; if the caller stops waiting, it is left to end by
+/// itself.
 fn long_call_apart<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,
@@ -134,8 +134,8 @@ fn long_call_apart<T: Send + 'static>(
 
 /// The elements of a contiguous buffer.
 ///
-/// SAFETY: the caller keeps the buffer alive (it is borrowed) and must not write to it meanwhile; the
-/// Python side only ever passes Arrow buffers, which are immutable, and arrays that it has just made.
+/// SAFETY: the buffer is borrowed, so it stays alive, and nobody may write to it meanwhile. The Python side only passes
+/// Arrow buffers, which are immutable, and arrays that it has just made.
 fn slice<T: Element>(buffer: &PyBuffer<T>) -> PyResult<&[T]> {
     if !buffer.is_c_contiguous() {
         return Err(PyValueError::new_err("buffers must be contiguous"));
@@ -149,7 +149,7 @@ fn slice<T: Element>(buffer: &PyBuffer<T>) -> PyResult<&[T]> {
 fn little_endian<const N: usize>(values: impl Iterator<Item = [u8; N]>) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(values.size_hint().0 * N);
     for value in values {
-        bytes.extend_from_slice(&value); // `flatten` would go byte by byte
+        bytes.extend_from_slice(&value); // `flatten` would copy byte by byte
     }
     bytes
 }

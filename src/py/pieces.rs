@@ -1,4 +1,4 @@
-//! The part of the door that cuts words into the likeliest pieces.
+//! The door to Python: cutting words into their likeliest pieces.
 
 use super::training::CountedBuffers;
 use super::{little_endian, long_call_in_steps, slice};

@@ -1,4 +1,4 @@
-//! The part of the door that looks at text before it is counted.
+//! The door to Python: looking at text before it is counted.
 
 use super::{little_endian, long_call_in_steps};
 use crate::error::Error;
@@ -53,7 +53,7 @@ fn texts_of_lines<'py>(py: Python<'py>, lines: &[u8]) -> (Bound<'py, PyBytes>, B
 
 type TwoParts<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
-/// The beginning of a text in two: up to the last edge that stays one whatever follows, and the rest.
+/// Splits the beginning of a text at the last edge that stays one whatever follows.
 #[pyfunction]
 #[pyo3(signature = (pattern, beginning, *, nfc=false))]
 fn cut_long<'py>(
@@ -65,7 +65,7 @@ fn cut_long<'py>(
     let pretokenizer = Pretokenizer::new(pattern)?;
     let (text, broken) = match std::str::from_utf8(beginning) {
         Ok(text) => (text, &[][..]),
-        // The last character may go on in what follows.
+        // The last character may continue in what follows.
         Err(error) if error.error_len().is_none() => {
             let (whole, broken) = beginning.split_at(error.valid_up_to());
             (std::str::from_utf8(whole).expect("it is valid up to here"), broken)

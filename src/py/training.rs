@@ -1,4 +1,4 @@
-//! The part of the door that trains.
+//! The door to Python: training.
 
 use super::encoding::Encoder;
 use super::{little_endian, long_call, slice};

@@ -1,19 +1,19 @@
 //! Blocks: where pre-tokens start in 64 bytes of text at once.
 //!
-//! In: a text, a place where a pre-token starts, and rules. Out: a bit for each place after it where another one starts, as far
-//! as 64 bytes of ASCII tell.
+//! In: a text, a place where a pre-token starts, and rules. Out: a bit for each later place where another one starts, as far
+//! as 64 bytes of ASCII can tell.
 //!
-//! Each class of bytes is a number with a bit for each byte, and what the rules say of neighbours is said with shifts of such
-//! numbers: no word waits for the end of the one before it. Patterns do not look back, so nothing is carried from block to
-//! block: the next one is read from the start of the last pre-token on. What bits cannot tell is left to the scanner.
+//! Each class of bytes is a number with one bit per byte, and rules about neighbours become shifts of these numbers, so no
+//! word waits for the end of the previous one. Patterns do not look behind, so nothing is carried from block to block: the
+//! next block is read from the start of the last pre-token. What bits cannot decide is left to the scanner.
 
 use super::rules::{Contractions, Prefix, Rules, WordRule};
 use crate::unicode::LETTER;
 
 const LENGTH: usize = 64;
-/// With so few bytes before the first that is not ASCII, a block is not worth its work.
+/// With fewer bytes before the first that is not ASCII, a block is not worth the work.
 const FEWEST: usize = 16;
-/// Not ASCII: what stands behind a text in its last block.
+/// Fills the last block after the end of the text; not ASCII.
 const NOTHING: u8 = 0x80;
 
 /// The bits below this one.
@@ -22,20 +22,20 @@ fn below(bit: u32) -> u64 {
     if bit < u64::BITS { (1 << bit) - 1 } else { u64::MAX }
 }
 
-/// Where the run of `bits` that the bit before `end` belongs to starts.
+/// The start of the run of `bits` that contains the bit before `end`.
 #[inline(always)]
 fn run_start(bits: u64, end: u32) -> u32 {
     u64::BITS - (!bits & below(end)).leading_zeros()
 }
 
-/// Those bits of `runs` that follow one of `first`, which are the first bits of runs.
+/// The bits of `runs` in those runs whose first bit is in `first`.
 #[inline(always)]
 fn rest_of_runs(runs: u64, first: u64) -> u64 {
     runs & !runs.wrapping_add(first)
 }
 
 impl Rules {
-    /// Whether blocks are for this pattern, and for this processor.
+    /// Whether blocks support this pattern and this processor.
     pub const fn have_blocks(&self) -> bool {
         let is_known = match self.word {
             WordRule::Cased => true,
@@ -45,7 +45,7 @@ impl Rules {
         is_known && cfg!(any(target_arch = "x86_64", test))
     }
 
-    /// Bit i: a pre-token starts at `start + i`, where one starts at `start`. None are known where it is 0.
+    /// Bit i: a pre-token starts at `start + i`, given that one starts at `start`. If the result is 0, none are known.
     #[inline(always)]
     pub fn starts(&self, text: &[u8], start: usize) -> u64 {
         let rest = &text[start..];
@@ -78,13 +78,13 @@ impl Rules {
         let symbols = !(letters | digits | white | others);
         let first_of = |bits: u64| bits & !(bits << 1);
 
-        // Line ends that a run of symbols takes.
+        // Line ends that belong to a run of symbols.
         let taken = match self.after_symbols {
             [] => 0,
             _ => rest_of_runs(newlines, newlines & symbols << 1),
         };
         let free = white & !taken;
-        // White space that no line end follows before the next word leaves its last character to it.
+        // White space leaves its last character to the next word, unless a line end comes before that word.
         let inline = if self.cut_after_newlines { white & !newlines } else { free };
         let mut inline_starts = 0;
         if self.cut_after_newlines {
@@ -95,7 +95,7 @@ impl Rules {
                 before_newlines &= before_newlines - 1;
             }
         }
-        // What a word, a number and symbols have before them as their own.
+        // The characters that belong to the word, number or symbols after them.
         let before_word = match self.prefix {
             Prefix::None => 0,
             Prefix::Space => spaces,
@@ -127,7 +127,7 @@ impl Rules {
                 }
             };
 
-        // Behind the first character that is not ASCII nothing is known, nor what becomes of the white space before it.
+        // Nothing is known after the first character that is not ASCII, nor about white space just before it.
         let end = others.trailing_zeros();
         let mut known = below(end);
         if free >> (end - 1) & 1 != 0 {
@@ -150,7 +150,7 @@ impl Rules {
     }
 }
 
-/// A bit for each byte: whether it lies between `first` and `last`.
+/// A bit for each byte: whether it is between `first` and `last`.
 #[inline(always)]
 pub fn within(bytes: &[u8; 16], first: u8, last: u8) -> u32 {
     #[cfg(target_arch = "x86_64")]
@@ -159,7 +159,7 @@ pub fn within(bytes: &[u8; 16], first: u8, last: u8) -> u32 {
         use std::arch::x86_64::{
             _mm_cmplt_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8, _mm_sub_epi8,
         };
-        // Numbers with a sign are compared, so `first` is moved to the least of them.
+        // The comparison is signed, so shift `first` to the least signed number.
         let moved = _mm_sub_epi8(
             _mm_loadu_si128(bytes.as_ptr().cast()),
             _mm_set1_epi8(first.wrapping_add(0x80).cast_signed()),

@@ -1,17 +1,17 @@
 //! Whether a pattern matches all text. Some readers of a pattern drop what it does not match.
 //!
-//! In: a pre-tokenizer. Out: a text that it would lose a part of, or none.
+//! In: a pre-tokenizer. Out: a text of which it would lose a part, or none.
 
 use super::Pretokenizer;
 use crate::check_in::CheckIn;
 use crate::error::Result;
 
-/// From here on, characters are tried alone only: before it there is one of every kind.
+/// From here on, characters are tried only on their own: every kind of character occurs before this one.
 const TRIED_AMONG_OTHERS: char = '\u{800}';
 
-/// A text that the pattern leaves a part of unmatched, if one is found: every character is tried alone, and
-/// those of the first scripts between others. (A pattern without look-around that matches every character
-/// alone matches all text, as a match can begin anywhere.)
+/// A text that the pattern does not match completely, if one is found: every character is tried on its own, and those of
+/// the first scripts between others. (A pattern without lookaround that matches every single character matches all text,
+/// since a match can begin anywhere.)
 pub fn first_unmatched(pretokenizer: &Pretokenizer, check_in: &mut CheckIn) -> Result<Option<String>> {
     let alone = ('\0'..=char::MAX).map(|c| c.to_string());
     let among = |c: char| [format!("{c}a"), format!("a{c} "), format!(" {c}1"), format!("1{c}\n")];

@@ -1,11 +1,11 @@
-//! Where a text that is too long to be held may be cut, so that its parts have the pre-tokens of the whole.
+//! Where to cut a text that is too long for memory, so that its parts have the pre-tokens of the whole.
 //!
-//! In: the beginning of a text. Out: the last edge between two pre-tokens that is there whatever follows.
+//! In: the beginning of a text. Out: the last edge between two pre-tokens that stays one whatever follows.
 //!
-//! The known patterns look behind nowhere. Ahead, a match depends on what follows it as far as white space goes, or the
-//! few characters of `'re`. So of the pre-tokens that a beginning is cut into, all but the last few stay what they are. Of
-//! the edges between those, only one will do that also ends a word as words are counted, and where normalisation of both
-//! sides by themselves is that of the whole. What is behind it has to be no white space, of which a run is one thing.
+//! The known patterns never look behind. Ahead, a match depends only on the white space that follows, or on the few
+//! characters of `'re`. So all but the last few pre-tokens of a beginning are final. The edge must also end a word as words
+//! are counted, both sides must normalise separately as they do together, and no white space may follow it, since a run of
+//! white space belongs together.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::unicode::{SPACE, WORD, classes};
 
 /// How many pre-tokens at the end may change when more text follows: white space before and after a line end, or a word
-/// and the beginning of what may be its `'re`, and the next match in each case.
+/// and what may become its `'re`, and the next match in each case.
 const FEW: usize = 4;
 
 /// None if there is no such place, or if the pattern is not a known one.
@@ -82,7 +82,7 @@ mod tests {
                         continue;
                     };
                     if to_nfc(&beginning, &mut CheckIn::never()).unwrap() != beginning {
-                        continue; // a text is normalised before it is cut
+                        continue; // text is normalised before it is cut
                     }
                     let whole = format!("{beginning}{rest}");
                     let (head, tail) = whole.split_at(edge);

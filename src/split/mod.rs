@@ -1,12 +1,12 @@
 //! Cutting text into pre-tokens.
 //!
-//! In: a pattern and a text, ` ?\S+|...` and `to be`. Out: where its pre-tokens lie, in order: 0..2 `to`, 2..5 ` be`.
+//! In: a pattern and a text, ` ?\S+|...` and `to be`. Out: the ranges of its pre-tokens, in order: 0..2 `to`, 2..5 ` be`.
 //!
-//! A pre-tokenizer is described by ONE regular expression: what it matches, from left to right, are the pre-tokens. Some of
-//! the Hugging Face world take several steps: `A(?then)B` cuts by A, then each piece by B, and text that a step does not match
+//! A pre-tokenizer is described by ONE regular expression, whose matches from left to right are the pre-tokens. Some in the
+//! Hugging Face world take several steps: `A(?then)B` cuts by A, then each piece by B; text that a step does not match
 //! stays as a piece.
-//! The patterns that people use are scanned by hand ([`rules`], [`scanner`]), many times faster than a regex engine can;
-//! every other pattern goes to the engine. The tests prove the two equal.
+//! The common patterns have hand-written scanners ([`rules`], [`scanner`]), many times faster than a regex engine; every
+//! other pattern goes to the engine. Tests prove the two equal.
 
 mod blocks;
 pub mod cover;
@@ -38,7 +38,7 @@ pub struct Preset {
 
 // The patterns of gpt4o (o200k_base), gpt4 (cl100k_base) and gpt2 are those that tiktoken publishes;
 // whitespace is the rule of the parity-aware BPE paper. Each takes its rule for numbers as a parameter.
-// qwen35 is Qwen 3.5's as llama.cpp writes it: of those that it runs, the one that keeps marks in their words.
+// qwen35 is that of Qwen 3.5 as llama.cpp writes it: the pattern of llama.cpp that keeps marks in their words.
 macro_rules! gpt4o {
     ($numbers:literal) => {
         concat!(
@@ -70,15 +70,15 @@ pub const GPT4: &str = gpt4!(r"\p{N}{1,3}");
 pub const GPT4_SINGLE_DIGITS: &str = gpt4!(r"\p{N}");
 pub const GPT2: &str = gpt2!(r" ?\p{N}+");
 pub const GPT2_SINGLE_DIGITS: &str = gpt2!(r" ?\p{N}");
-/// gpt4 as tiktoken's cl100k_base has it now: white space at the end of a text stays whole, line ends or not.
+/// gpt4 as in tiktoken's current cl100k_base: white space at the end of a text stays whole, even with line ends.
 pub const CL100K: &str = concat!(
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+",
     r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
 );
-/// gpt2 as tiktoken's gpt2, r50k_base and p50k_base have it now: other words for the same cuts.
+/// gpt2 as in tiktoken's current gpt2, r50k_base and p50k_base: the same cuts in another spelling.
 pub const TIKTOKEN_GPT2: &str =
     r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s";
-/// Numbers stand alone in it as it is. (Qwen's own text says `(?i:'s|...)`, which also takes the long s, U+017F.)
+/// It already cuts numbers one by one. (Qwen's own files say `(?i:'s|...)`, which also matches the long s, U+017F.)
 pub const QWEN35: &str = concat!(
     r"(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}",
     r"| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -96,7 +96,7 @@ pub const PRESETS: [Preset; 6] = [
     Preset { name: "none", pattern: None, single_digits: NONE_SINGLE_DIGITS },
 ];
 
-/// Stands between the patterns of a pre-tokenizer that takes several steps; no regular expression holds it.
+/// Separates the patterns of a pre-tokenizer with several steps; no valid regular expression contains it.
 pub const THEN: &str = "(?then)";
 
 /// Cuts text into pre-tokens. Cheap to clone.
@@ -106,17 +106,17 @@ pub struct Pretokenizer(Method);
 #[derive(Clone, Debug)]
 enum Method {
     Whole,
-    /// By the rules of this one of [`KNOWN`].
+    /// By these rules in [`KNOWN`].
     Scan(usize),
-    /// In phrases: words by the rules of this one of [`KNOWN`], up to so many of them.
+    /// In phrases: words by these rules in [`KNOWN`], and the most words in a phrase.
     Join(usize, usize),
     Match(Arc<Regex>),
-    /// One after the other, each on the pieces that the one before it left.
+    /// One after the other, each on the pieces of the previous one.
     Steps(Arc<[Pretokenizer]>),
 }
 
 impl Pretokenizer {
-    /// `None` keeps every text whole. A known pattern is scanned by hand, any other is run by the regex engine.
+    /// `None` keeps every text whole. A known pattern has a scanner; any other runs in the regex engine.
     pub fn new(pattern: Option<&str>) -> Result<Self> {
         match pattern {
             None => Ok(Self(Method::Whole)),
@@ -135,14 +135,14 @@ impl Pretokenizer {
         }
     }
 
-    /// The regex engine even for a known pattern: what the scanners are tested against.
+    /// The regex engine even for a known pattern, to test the scanners against.
     pub fn regex(pattern: &str) -> Result<Self> {
         let regex = Regex::new(pattern).map_err(|error| pattern_error::invalid(pattern, &error))?;
         Ok(Self(Method::Match(Arc::new(regex))))
     }
 
-    /// Calls `emit` with where every pre-token of `text` lies, in order. Nothing is lost: text that the pattern does not match
-    /// becomes a pre-token of its own.
+    /// Calls `emit` with the range of every pre-token of `text`, in order. Nothing is lost: text that the pattern does not
+    /// match becomes a pre-token of its own.
     pub fn split(
         &self,
         text: &str,
@@ -196,8 +196,8 @@ impl Pretokenizer {
         }
     }
 
-    /// The same, but text that the pattern does not match is an error: training would never see it. Where there are several
-    /// steps, no reader of them loses such text.
+    /// The same, but text that the pattern does not match is an error: training would never see it. Patterns with several
+    /// steps are exempt, since no reader of them loses such text.
     pub fn split_strict(
         &self,
         text: &str,
@@ -228,8 +228,7 @@ fn scanner_of(pattern: &str) -> Option<usize> {
     KNOWN.iter().position(|(known, _)| *known == pattern)
 }
 
-/// Calls `visit` with what lies between the match before and a match, and with that match; at the end, with the rest and
-/// no match.
+/// Calls `visit` for every match with the gap before it and the match; at the end, with the rest and no match.
 fn for_each_match(
     regex: &Regex,
     text: &str,

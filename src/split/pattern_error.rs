@@ -1,4 +1,4 @@
-//! What to tell the user about a pattern that is wrong.
+//! The error about an invalid pattern.
 //!
 //! In: the pattern and the engine's error. Out: one error that shows the pattern, a caret under the place, and the reason.
 
@@ -16,7 +16,7 @@ use crate::error::Error;
 ///        ^
 /// ```
 ///
-/// The caret is left out where the engine does not say where the mistake is.
+/// The caret is left out if the engine does not report a position.
 pub fn invalid(pattern: &str, error: &fancy_regex::Error) -> Error {
     let (place, reason) = match error {
         fancy_regex::Error::ParseError(place, reason) => (Some(*place), lower_first(reason)),
@@ -41,7 +41,7 @@ pub fn invalid(pattern: &str, error: &fancy_regex::Error) -> Error {
     ))
 }
 
-/// The engine hands parts of a pattern to another one, whose errors count from the start of the part.
+/// The engine passes parts of a pattern to another one, whose positions count from the start of the part.
 fn locate(pattern: &str, error: &regex_syntax::Error) -> (Option<usize>, String) {
     let (part, offset, reason) = match error {
         regex_syntax::Error::Parse(error) => {
@@ -52,7 +52,7 @@ fn locate(pattern: &str, error: &regex_syntax::Error) -> (Option<usize>, String)
         }
         other => return (None, lower_first(other)),
     };
-    // The part comes back with the names of its classes in lower case.
+    // The error has the part with its class names in lower case.
     let (lower, part_lower) = (pattern.to_ascii_lowercase(), part.to_ascii_lowercase());
     let mut places = lower.match_indices(&part_lower).map(|(start, _)| start + offset);
     match (places.next(), places.next()) {

@@ -1,11 +1,11 @@
-//! Phrases: words that are cut together, so that a token may reach across the space between them.
+//! Phrases: words that stay together, so that tokens can cross the spaces between them.
 //!
-//! In: a known pattern and a number, GPT-4o's and 4. Out: a pattern that cuts as it does, but leaves up to four words in one
-//! piece: `by the way, I` -> `by the way`, `,`, ` I`.
+//! In: a known pattern and a number, such as GPT-4o's and 4. Out: a pattern that cuts in the same way, but keeps up to four
+//! words in one piece: `by the way, I` -> `by the way`, `,`, ` I`.
 //!
-//! The words of a phrase are those of the known pattern, and have letters and marks alone (with GPT-4o's, also its `'re`);
-//! from the second on, each begins with one plain space. So every edge of phrases is an edge of words: `tests.rs` proves it,
-//! and that both ways to cut are the same, by the regex and by joining what the scanner has cut.
+//! The words of a phrase are words of the known pattern with only letters and marks (GPT-4o's may include `'re`); from the
+//! second on, each begins with one plain space. So every edge of a phrase is an edge of a word. `tests.rs` proves this, and
+//! that the regex and joining the scanner's words cut in the same way.
 
 use std::ops::Range;
 
@@ -22,8 +22,8 @@ use crate::unicode::{LETTER, MARK, classes};
 /// How many words a phrase may have.
 pub const MOST_WORDS: usize = 16;
 
-/// What of a word the known pattern takes in one piece, up to the end of its letters and marks. (GPT-4o's takes a run of
-/// letters whole if it has upper case only in front, or nothing else.)
+/// The part of a word that the known pattern keeps in one piece, up to the end of its letters and marks. (GPT-4o's keeps a
+/// run of letters whole if upper case occurs only in front, or throughout.)
 const WORDS: [(&str, &str); 9] = [
     (GPT4O, GPT4O_WORD),
     (GPT4O_SINGLE_DIGITS, GPT4O_WORD),
@@ -47,14 +47,14 @@ pub fn pattern(words: &str, most: usize) -> Option<String> {
     (2..=MOST_WORDS).contains(&most).then(|| format!(" ?{word}(?: {word}){{1,{}}}|{words}", most - 1))
 }
 
-/// The pattern that cuts the words, and how many of them a phrase has at most; None if this is no pattern of phrases.
+/// The pattern that cuts the words, and the most words in a phrase; None if this is not a pattern of phrases.
 pub fn known(phrases: &str) -> Option<(&'static str, usize)> {
     let is_this = |(words, most): &(&str, usize)| pattern(words, *most).as_deref() == Some(phrases);
     let words = WORDS.iter().map(|(words, _)| *words).filter(|words| phrases.ends_with(words));
     words.flat_map(|words| (2..=MOST_WORDS).map(move |most| (words, most))).find(is_this)
 }
 
-/// Calls `emit` with where the phrases lie: words are cut by this one of [`KNOWN`] and joined.
+/// Calls `emit` with the ranges of the phrases: words are cut by these rules in [`KNOWN`] and joined.
 pub fn split(
     index: usize,
     most: usize,
@@ -86,14 +86,14 @@ pub fn split(
 }
 
 impl Rules {
-    /// Whether a piece may be a word of a phrase: letters and marks up to where they end, with or without a space before them.
+    /// Whether a piece may be a word of a phrase: a whole run of letters and marks, with or without a space in front.
     fn is_word(&self, scanner: &Scanner, piece: &Range<usize>) -> bool {
         let start = piece.start + usize::from(scanner.text[piece.start] == b' ');
         if scanner.flags(start).is_none_or(|flags| flags & LETTER == 0) {
             return false;
         }
         let continues = |flags: u8| flags & (LETTER | MARK) != 0;
-        // No further than the piece: `aBaBaB` is one run of letters, and each of its pieces would be followed to its end.
+        // Only up to the end of the piece: `aBaBaB` is one run of letters, and every piece would scan to its end.
         let within = Scanner { text: &scanner.text[..piece.end], ..*scanner };
         if within.run(start, continues) < piece.end {
             return self.contractions == Contractions::AfterWord;

@@ -1,6 +1,6 @@
-//! What the known patterns differ in, as data.
+//! The differences between the known patterns, as data.
 //!
-//! In: a pattern. Out: the rules that [`super::scanner`] cuts by, or nothing if the pattern is not known.
+//! In: a pattern. Out: the rules for [`super::scanner`], or nothing if the pattern is not known.
 
 use super::{
     CL100K, GPT2, GPT2_SINGLE_DIGITS, GPT4, GPT4_SINGLE_DIGITS, GPT4O, GPT4O_SINGLE_DIGITS,
@@ -8,20 +8,20 @@ use super::{
 };
 use crate::unicode::{LETTER, MARK, NUMBER, SPACE};
 
-/// How one known pattern cuts; `Rules::end` of the scanner reads it.
+/// How one known pattern cuts, for `Rules::end` of the scanner.
 #[derive(Debug)]
 pub struct Rules {
     pub contractions: Contractions,
-    /// Characters of which one may stand before a word and belongs to it.
+    /// Characters of which one may precede a word and belong to it.
     pub prefix: Prefix,
     pub word: WordRule,
-    /// How many numbers make a pre-token: 1, 3 or no limit.
+    /// The most number characters in a pre-token: 1, 3 or no limit.
     pub most_numbers: usize,
     /// ` ?` before numbers.
     pub space_before_numbers: bool,
-    /// What is not a symbol: `[^\s\p{L}\p{N}]` is what has none of these flags.
+    /// Flags of characters that are not symbols: a symbol, `[^\s\p{L}\p{N}]`, has none of them.
     pub not_symbol: u8,
-    /// What may follow a run of symbols and belongs to it: `[\r\n/]*`.
+    /// What may follow a run of symbols and belong to it: `[\r\n/]*`.
     pub after_symbols: &'static [u8],
     /// `\s*[\r\n]+`: white space up to its last line end is a pre-token.
     pub cut_after_newlines: bool,
@@ -36,7 +36,7 @@ pub enum Contractions {
     Alone,
     /// The same in any case.
     AloneAnyCase,
-    /// The same in any case of ASCII: without the long s.
+    /// The same in any ASCII case, without the long s.
     AloneAsciiCase,
     /// In any case, and part of the word before it.
     AfterWord,
@@ -97,7 +97,7 @@ const GPT2_RULES: Rules = Rules {
 const WHITESPACE_RULES: Rules =
     Rules { contractions: Contractions::None, word: WordRule::Without(SPACE), ..GPT2_RULES };
 
-/// In the order that the scanner knows them by.
+/// In the order of the numbers in the scanner.
 pub const KNOWN: [(&str, Rules); 12] = [
     (GPT4O, GPT4O_RULES),
     (GPT4O_SINGLE_DIGITS, Rules { most_numbers: 1, ..GPT4O_RULES }),

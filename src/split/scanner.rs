@@ -1,6 +1,6 @@
-//! The scanner: known patterns cut by hand.
+//! The scanner: hand-written code for the known patterns.
 //!
-//! In: a text and one set of [`Rules`]. Out: where its pre-tokens lie, the same as the regex engine's.
+//! In: a text and one set of [`Rules`]. Out: the ranges of its pre-tokens, the same as the regex engine's.
 
 use std::ops::Range;
 
@@ -10,19 +10,19 @@ use crate::check_in::CheckIn;
 use crate::error::Result;
 use crate::unicode::{Classes, LETTER, LOWER, MARK, NEWLINE, NUMBER, SPACE, UNCASED, UPPER, classes};
 
-/// `[^\r\n\p{L}\p{N}]` is what has none of these.
+/// A character of `[^\r\n\p{L}\p{N}]` has none of these flags.
 const NOT_PREFIX: u8 = NEWLINE | LETTER | NUMBER;
 const CAN_START_WORD: u8 = UPPER | UNCASED | MARK;
 const CAN_END_WORD: u8 = LOWER | UNCASED | MARK;
 
-/// In bytes: some ten microseconds' work.
+/// In bytes: some ten microseconds of work.
 const STRETCH: usize = 1 << 12;
 
 const _: () = assert!(KNOWN.len() == 12, "`scan_by` lists every entry");
 
-/// Calls `emit` with where the pre-tokens lie by the rules of this one of [`KNOWN`].
+/// Calls `emit` with the ranges of the pre-tokens, by these rules in [`KNOWN`].
 ///
-/// There is one scanner, compiled for every set of rules: with the rules known, it runs about a tenth faster.
+/// One scanner, compiled separately for every set of rules: with constant rules, it runs about a tenth faster.
 pub fn scan_by(
     index: usize,
     text: &str,
@@ -55,7 +55,7 @@ fn scan<const INDEX: usize>(
     let scanner = Scanner { text: text.as_bytes(), classes: classes() };
     let mut start = 0;
     while start < text.len() {
-        // One check per stretch, and none in the loop over the words, where it would be felt.
+        // Check in once per stretch: in the loop over words, the cost would be noticeable.
         let stretch = text.len().min(start + STRETCH);
         while start < stretch {
             let mut starts = if rules.have_blocks() { rules.starts(scanner.text, start) } else { 0 };
@@ -79,7 +79,7 @@ fn scan<const INDEX: usize>(
 }
 
 impl Rules {
-    /// Where the pre-token that starts at `start` ends. The alternatives of the pattern are tried in its order.
+    /// The end of the pre-token that starts at `start`. Tries the alternatives of the pattern in order.
     #[inline(always)]
     fn end(&self, scanner: &Scanner, start: usize) -> usize {
         if let Some(end) = self.simple_word_end(scanner, start) {
@@ -149,8 +149,8 @@ impl Rules {
 }
 
 impl Rules {
-    /// The same for what most words are, ` word`, `word`, ` Word` and `Word` in ASCII, where that is quickly seen: all from one
-    /// look at 16 bytes, since each word has to wait for the end of the one before it.
+    /// A shortcut for most words, ` word`, `word`, ` Word` and `Word` in ASCII: it decides from one load of 16 bytes, because
+    /// each word has to wait for the end of the previous one.
     #[inline(always)]
     fn simple_word_end(&self, scanner: &Scanner, start: usize) -> Option<usize> {
         let is_cased = matches!(self.word, WordRule::Cased);
@@ -183,7 +183,7 @@ impl Scanner<'_> {
         (at < self.text.len()).then(|| self.classes.at(self.text, at).0)
     }
 
-    /// The end of the run of characters from `at` on that pass.
+    /// The end of the run of characters from `at` that pass.
     #[inline(always)]
     pub fn run(&self, mut at: usize, passes: impl Fn(u8) -> bool) -> usize {
         while at < self.text.len() {
@@ -196,8 +196,8 @@ impl Scanner<'_> {
         at
     }
 
-    /// The same for a run that takes lower-case letters: those of ASCII are passed eight at a time, since the
-    /// processor cannot guess where a word ends and every wrong guess costs more than the letters do.
+    /// The same for a run that includes lower-case letters. Skips those of ASCII eight at a time: the processor cannot predict
+    /// where a word ends, and a wrong prediction costs more than the letters.
     #[inline(always)]
     fn word_run(&self, mut at: usize, passes: impl Fn(u8) -> bool) -> usize {
         while let Some(byte) = self.text.get(at) {
@@ -214,7 +214,7 @@ impl Scanner<'_> {
         at
     }
 
-    /// Where the run of `[a-z]` from `at` on ends.
+    /// The end of the run of `[a-z]` from `at`.
     #[inline(always)]
     pub fn after_lowercase(&self, mut at: usize) -> usize {
         const ONES: u64 = u64::MAX / 0xFF;
@@ -223,7 +223,7 @@ impl Scanner<'_> {
             let low_bits = eight & (0x7F * ONES);
             let from_a = low_bits + (0x80 - u64::from(b'a')) * ONES;
             let after_z = low_bits + (0x7F - u64::from(b'z')) * ONES;
-            // The top bit of each byte: 1 where the byte is not a lower-case letter.
+            // The top bit of each byte: 1 if the byte is not a lower-case letter.
             let others = !(from_a & !after_z & !eight) & (0x80 * ONES);
             if others != 0 {
                 return at + others.trailing_zeros() as usize / 8;
@@ -281,8 +281,8 @@ impl Scanner<'_> {
         if found.ends_with_e {
             Some(found.end)
         } else if first & MARK != 0 {
-            // The engine now tries `S* E+` with the prefix itself, a mark, as the word. It gets no further than that
-            // mark: what comes after it was just seen to hold no E.
+            // The engine now tries `S* E+` with the prefix itself, a mark, as the word. It matches only that mark: what
+            // follows has no E, as was just found.
             Some(body)
         } else {
             (found.end > body).then_some(found.end)
@@ -293,7 +293,7 @@ impl Scanner<'_> {
     #[inline(always)]
     fn cased_body(&self, at: usize) -> CasedBody {
         let mut end = at;
-        // `S*` takes all it can; if no E comes after it, it gives back down to the last character that is also an E.
+        // `S*` takes all it can; if no E follows, it backtracks to the last character that is also an E.
         let mut after_last_both = at;
         while end < self.text.len() {
             let (flags, length) = self.classes.at(self.text, end);
@@ -316,7 +316,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// `\s++$` and `\s*[\r\n]+` where asked for, then `\s+(?!\S)|\s+`: white space before a word leaves its last character to it.
+    /// `\s++$` and `\s*[\r\n]+` if the rules have them, then `\s+(?!\S)|\s+`: white space leaves its last character to the
+    /// word after it.
     #[inline(always)]
     fn white_space(&self, start: usize, cut_after_newlines: bool, whole_at_end: bool) -> usize {
         let mut end = start;

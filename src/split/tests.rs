@@ -34,8 +34,8 @@ fn assert_scanners_agree_with_regex(text: &str) {
     }
 }
 
-/// Every pattern of phrases: joined words against the engine. And cut by themselves, phrases give the words that the text
-/// has, so what has counted phrases has counted words.
+/// Every pattern of phrases: joined words against the engine. Cutting each phrase gives the words of the text, so counts of
+/// phrases contain counts of words.
 fn assert_phrases_are_words_joined(text: &str) {
     for (words, _) in &KNOWN {
         let Some(pattern) = phrases::pattern(words, 3) else { continue };
@@ -179,7 +179,7 @@ fn narrow_text() -> impl Strategy<Value = String> {
         .prop_map(|pieces| pieces.concat())
 }
 
-/// Enough for several blocks of ASCII, and now and then a character that ends one.
+/// Enough for several blocks of ASCII, with an occasional character that ends one.
 fn long_text() -> impl Strategy<Value = String> {
     let ascii: Vec<&str> = NASTY.iter().copied().filter(|piece| piece.is_ascii()).collect();
     let piece = prop_oneof![30 => prop::sample::select(ascii), 1 => prop::sample::select(NASTY)];

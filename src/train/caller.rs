@@ -1,6 +1,6 @@
-//! Whoever asked for a training: it hears how far the training is, and may stop it, on its own thread.
+//! The caller of a training, which is told the progress and may stop it, on its own thread.
 //!
-//! In: what is learned so far. Out: `Err(Interrupted)` once the caller has said no.
+//! In: what is learned so far. Out: `Err(Interrupted)` once the caller has asked to stop.
 
 use super::Trained;
 use crate::check_in::Clock;
@@ -27,7 +27,7 @@ impl<'r, 't> Caller<'r, 't> {
         if self.clock.is_due() && !(self.tick)(so_far) { Err(Error::Interrupted) } else { Ok(()) }
     }
 
-    /// Does long work on another thread, which must end soon after it is told to stop.
+    /// Runs long work on another thread, which must end soon after it is told to stop.
     pub fn wait_for<T: Send>(
         &mut self,
         so_far: &Trained,
@@ -46,7 +46,7 @@ impl<'r, 't> Caller<'r, 't> {
     }
 }
 
-/// Tells other threads to stop, also where an error or a panic ends the work.
+/// Tells other threads to stop, even if an error or a panic ends the work.
 pub struct StopOnDrop<'s>(pub &'s AtomicBool);
 
 impl Drop for StopOnDrop<'_> {

@@ -1,12 +1,11 @@
 //! Learning the merges: one loop for every variant of the method.
 //!
-//! In: the counted words of each language, what it is measured by, and the settings. Out: the merges in order, whom each
-//! served and how often its pair occurred, what the languages cost along the way, and who ran out of pairs.
+//! In: the counted words of each language, what it is measured by, and the settings. Out: the merges in order, with the
+//! language that each served and the count of its pair, what the languages cost over time, and which ran out of pairs.
 //!
-//! Each step serves a language (or, in the global phase, all of them summed), takes its most frequent
-//! pair and appends the merge to the log. The log is the whole state: a shard is brought up to date with
-//! it only when it is asked for its best pair, and by idle threads before that. So shards never wait for
-//! each other, and the result depends on nothing but the log.
+//! Each step serves a language (or, in the global phase, all of them summed), takes its most frequent pair and appends the
+//! merge to the log. The log is the whole state: a shard catches up with it only when it is asked for its best pair, or
+//! earlier by idle threads. So shards never wait for each other, and the result depends only on the log.
 
 mod caller;
 #[cfg(test)]
@@ -37,7 +36,7 @@ pub use caller::Tick;
 /// What a language brings: the text to learn from, and the text and the scale to measure it by.
 pub struct Language<'c> {
     pub train: Counted<'c>,
-    /// `None`: not measured (nothing will be known of its cost).
+    /// `None`: not measured, so its cost will be unknown.
     pub measure: Option<Measure<'c>>,
 }
 
@@ -45,7 +44,7 @@ pub struct Language<'c> {
 #[derive(Clone, Copy, Debug)]
 pub enum Goal {
     Merges(usize),
-    /// Distinct tokens beside the bytes.
+    /// Distinct tokens in addition to the bytes.
     Tokens(usize),
 }
 
@@ -61,20 +60,20 @@ impl Goal {
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub goal: Goal,
-    /// This many merges, the first ones, serve all languages together (classical BPE).
+    /// The first merges, this many, serve all languages together (classical BPE).
     pub global_merges: usize,
     pub window: Option<Window>,
-    /// Of the served language's pairs that occur at least this share as often as its best, the one is taken that saves
-    /// all languages together the most tokens.
+    /// Among the served language's pairs with at least this share of its top pair's count, take the one that saves the most
+    /// tokens over all languages.
     pub joint: Option<f64>,
-    /// No language is served: the pair is taken that saves all languages together the most, and tokens of a language weigh
-    /// by this power of what it costs.
+    /// Serve no language: take the pair that saves the most over all languages, where tokens of a language are weighted by
+    /// this power of its cost.
     pub beta: Option<f64>,
     pub admission: Admission,
     pub threads: usize,
-    /// How many bytes of words, separators included, a shard may hold: [`MOST_SYMBOLS`], or fewer in tests of many shards.
+    /// The most bytes of words, including separators, in a shard: [`MOST_SYMBOLS`], or fewer in tests with many shards.
     pub most_symbols: usize,
-    /// Merges known beforehand and whom each served, and who had run out by then: where an earlier run left off.
+    /// Where an earlier run stopped: its merges with the languages they served, and the languages that had run out of pairs.
     pub known: Vec<Step>,
     pub known_exhausted: Vec<(usize, usize)>,
 }
@@ -88,13 +87,13 @@ pub struct Step {
     pub count: u64,
 }
 
-/// What a training gives.
+/// The result of a training.
 #[derive(Default)]
 pub struct Trained {
     pub steps: Vec<Step>,
     /// (merges done, tokens of each measured text then): at 0, at powers of two, at least every 0.1%, at the end.
     pub snapshots: Vec<(usize, Vec<u64>)>,
-    /// (language, merges done when it had no pair left).
+    /// (language, number of merges when it ran out of pairs).
     pub exhausted: Vec<(usize, usize)>,
 }
 
@@ -133,7 +132,7 @@ pub fn train(languages: &[Language], start: &Start, settings: &Settings, tick: &
     Ok(run.result)
 }
 
-/// A word lies in one shard.
+/// Refuses words that are too long: a word must fit into one shard.
 fn check_lengths(text: &Counted, language: usize) -> Result<()> {
     let longest =
         if text.size() > LONGEST_WORD { text.iter().map(|(word, _)| word.len()).max() } else { None };
@@ -145,7 +144,7 @@ fn check_lengths(text: &Counted, language: usize) -> Result<()> {
     }
 }
 
-/// Who is served in a phase: all languages as one, the worst compressed one, or all by their weights.
+/// Who is served in a phase: all languages as one, the worst compressed one, or all by weight.
 #[derive(Clone, Copy, PartialEq)]
 enum Serve {
     Everyone,
@@ -153,7 +152,7 @@ enum Serve {
     Fairly,
 }
 
-/// A training run: everything that the calling thread alone touches.
+/// A training run: everything that only the calling thread touches.
 struct Run<'r, 't> {
     start: &'r Start<'r>,
     settings: &'r Settings,
@@ -162,7 +161,7 @@ struct Run<'r, 't> {
     log: &'r Log,
     turns: Turns,
     scale: Scale,
-    /// Of each language's train text at the start; empty unless it is asked for.
+    /// The tokens of each language's train text at the start; empty unless needed.
     train_tokens: Vec<u64>,
     prices: Prices,
     fair: Option<Fair>,
@@ -178,7 +177,7 @@ impl<'r, 't> Run<'r, 't> {
         log: &'r Log,
         tick: &'r mut Tick<'t>,
     ) -> Result<Self> {
-        // Each merge shortens the train text, so there cannot be more than it has bytes, whatever is asked for.
+        // Each merge shortens the train text, so there cannot be more merges than it has bytes.
         let possible = languages.iter().map(|language| language.train.size()).sum();
         let vocabulary = start.vocabulary();
         let capacity = vocabulary.size() + settings.known.len() + settings.goal.size().min(possible);
@@ -214,7 +213,7 @@ impl<'r, 't> Run<'r, 't> {
         }
     }
 
-    /// THE loop. `texts` has one entry for each that can be served: all languages as one, or each by itself.
+    /// THE loop. `texts` has one entry per unit that can be served: all languages as one, or each on its own.
     fn phase(&mut self, texts: &[&[Counted]], serve: Serve, until: usize) -> Result<()> {
         if self.reached() {
             return Ok(());
@@ -229,7 +228,7 @@ impl<'r, 't> Run<'r, 't> {
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let _stop_helpers = StopOnDrop(&stop);
-            // A single learner leaves nothing to do for helpers.
+            // A single learner leaves no work for helpers.
             for helper in 1..threads.min(pool.len()) {
                 let (pool, stop, capacity) = (&pool, &stop, self.scratch.capacity());
                 help(scope, move || pool.keep_up(helper, Scratch::new(capacity), stop));
@@ -270,7 +269,7 @@ impl<'r, 't> Run<'r, 't> {
         Ok(learner.best(&self.vocabulary, &self.settings.admission))
     }
 
-    /// The same where a pair counts by what it saves in every language.
+    /// The same if pairs are ranked by what they save in every language.
     fn best_for_all(&mut self, together: &mut Together, served: Option<usize>) -> Result<Option<Candidate>> {
         while together.catch_up(self.log, &mut self.scratch) {
             self.check_in()?;

@@ -1,4 +1,4 @@
-//! The engine against the method written down plainly: every pair counted anew at every step.
+//! The engine against a plain implementation of the method, which recounts every pair at every step.
 
 use super::*;
 use crate::counts::WordCounts;
@@ -13,7 +13,7 @@ type Text = BTreeMap<Vec<u8>, u64>;
 #[derive(Clone, Debug)]
 struct Given {
     train: Text,
-    /// Without it, the train text is what is measured, in bytes.
+    /// Without it, the train text is measured, in bytes.
     dev: Option<Text>,
     ratio: f64,
 }
@@ -190,7 +190,7 @@ fn engine(given: &[Given], settings: &Settings) -> Learned {
 }
 
 fn text() -> impl Strategy<Value = Text> {
-    // Few letters and runs of one: many ties, overlaps and strings that can be put together in several ways.
+    // Few letters and runs of one letter: many ties, overlaps, and strings that can be merged in several ways.
     let word = prop_oneof!["[ab]{1,7}", "[abc]{1,6}", "a{1,9}", "[aé!]{1,5}"].prop_map(String::into_bytes);
     prop::collection::btree_map(word, 1u64..4, 1..7)
 }
@@ -224,7 +224,7 @@ fn some_settings() -> impl Strategy<Value = Settings> {
     )
 }
 
-/// Merges of another tokenizer: any two tokens, also such as make a string that is there already.
+/// Merges of another tokenizer: any two tokens, even if they make an existing string.
 fn foreign(picks: &[(u32, u32)]) -> Vec<Step> {
     let ranks = byte_ranks();
     let mut tokens: Vec<u32> = b"abc".iter().map(|&byte| u32::from(ranks[usize::from(byte)])).collect();
@@ -246,7 +246,7 @@ proptest! {
         prop_assert_eq!(engine(&given, &settings), naive(&given, &settings));
     }
 
-    /// The texts have some hundred symbols, and a limit of two puts every word into a shard of its own.
+    /// The texts have some hundred symbols, and a limit of two puts every word into its own shard.
     #[test]
     fn a_text_may_need_several_shards(
         given in languages(), mut settings in some_settings(), most_symbols in prop_oneof![2usize..40, 40usize..200],
@@ -303,7 +303,7 @@ fn two_merges_that_make_the_same_string_share_its_token() {
 
 #[test]
 fn a_text_that_weighs_next_to_nothing_hides_no_pairs_of_others() {
-    // In the first text, no count that a pair could have would matter.
+    // In the first text, saving tokens is worth next to nothing, whatever the count of a pair.
     let given = [("kkkkk", 900, 1e-9), ("CCCFCMCFM", 1_000_000_000_000, 1e9)].map(|(word, count, ratio)| {
         let train: Text = [(word.into(), count)].into();
         Given { train, dev: None, ratio }

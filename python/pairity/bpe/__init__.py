@@ -1,5 +1,5 @@
-"""What a BPE tokenizer is made of: the byte-level alphabet, tokens and merges, special tokens.
+"""The parts of a BPE tokenizer: the byte-level alphabet, tokens and merges, special tokens.
 
-In: merges, or tokens and merges that a file held. Out: the table that encodes. Next: `pairity.formats` reads
+In: merges, or the tokens and merges of a file. Out: the table that encodes. Next: `pairity.formats` reads
 and writes it, `pairity.tokenizer` encodes with it.
 """

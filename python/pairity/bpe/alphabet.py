@@ -1,7 +1,7 @@
 """GPT-2's byte-level alphabet: every byte as one printable character.
 
-Token files of the Hugging Face world write tokens in it, ties between pairs are decided in it, and
-its order is the order of the byte tokens' ids.
+Files of the Hugging Face world spell tokens in it, ties between pairs are broken by it, and its order is the order of
+the byte tokens' ids.
 
     >>> to_text("né".encode())
     'nÃ©'

@@ -1,7 +1,7 @@
-"""From merges to tokens: what a merge makes, and the number that it gets.
+"""From merges to tokens: the token that each merge makes, and its id.
 
-A merge joins two tokens that exist. Where two merges spell the same token (`ab` + `c` and `a` + `bc`), both
-are kept and share its id.
+A merge joins two existing tokens. If two merges spell the same token (`ab` + `c` and `a` + `bc`), both are kept and
+share its id.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ BYTE_TOKENS: tuple[bytes, ...] = tuple(bytes([byte]) for byte in BYTE_ORDER)
 
 
 def join_merges(pairs: Iterable[tuple[int, int]], tokens: Sequence[Token]) -> tuple[list[Token], list[int]]:
-    """All tokens in the order of their birth, and for each merge the id of what it makes.
+    """All tokens in the order in which they are made, and for each merge the id of its token.
 
     >>> join_merges([(0, 1), (1, 2), (3, 2), (0, 4)], ["a", "b", "c"])
     (['a', 'b', 'c', 'ab', 'bc', 'abc'], [3, 4, 5, 5])

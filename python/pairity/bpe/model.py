@@ -1,4 +1,4 @@
-"""What a tokenizer is made of, as one value: tokens by id, merges by rank, special tokens, how text is cut.
+"""A tokenizer as one value: tokens by id, merges by rank, special tokens, how text is cut.
 
 Formats read and write it, and the tokenizer encodes with it. Ids of a trained model: special tokens, the 256
 bytes, learned tokens in the order of their merges; an imported model keeps the ids it had.
@@ -26,7 +26,7 @@ from pairity.errors import PairityError
 from pairity.text.pretokenizers import Pretokenization
 
 NO_ID = 0xFFFFFFFF
-"""Stands for no token where a table of ids needs an entry."""
+"""Marks an entry without a token in a table of ids."""
 
 Merges = npt.NDArray[np.uint32]
 
@@ -41,12 +41,12 @@ TRACE_KINDS = {
     "cost": ("double", "float"),
     "own_cost": ("double", "float"),
 }
-"""Column of a trace, up to a colon -> what the name of its Arrow type begins with."""
+"""Column of a trace, up to a colon -> prefixes of the names of its Arrow types."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BpeModel:
-    """Checked when made: a model that exists can encode every text."""
+    """Checked on creation: every model that exists can encode every text."""
 
     vocabulary: dict[bytes, int]
     """Bytes -> id, without the special tokens."""
@@ -54,20 +54,20 @@ class BpeModel:
     """(left, right, new) ids, one row per merge, in the order of their ranks."""
     cut: Pretokenization
     special_tokens: dict[str, int] = field(default_factory=dict)
-    """Name -> id. Several names may stand for one id: all of them are encoded, and the first is what it decodes to."""
+    """Name -> id. Several names may share an id: all of them are encoded, and the id decodes to the first."""
     whole_pretokens: bool = False
-    """A pre-token that is a token is taken whole, whatever the merges say, as tiktoken does (`ignore_merges`
-    in Hugging Face files)."""
+    """A pre-token that is itself a token skips the merges and becomes that token, as in tiktoken (`ignore_merges` in
+    Hugging Face files)."""
     allow_holes: bool = False
-    """Ids that name no token are intended."""
+    """Whether ids without a token are intended."""
     roles: Roles = NO_ROLES
     """Which special tokens begin, end and pad a text, and the chat template."""
     wrapping: Wrapping = NO_WRAPPING
-    """What the files of an imported tokenizer say around the table."""
+    """What the files of an imported tokenizer contain in addition to the table."""
     record: Mapping[str, Any] = field(default_factory=dict)
-    """What the training run says about itself."""
+    """The record of the training run."""
     trace: Any = None
-    """What every merge was learned for (a `pyarrow.Table`): one row for the start, then one per merge."""
+    """Which language each merge was learned for (a `pyarrow.Table`): a row for the start, then one per merge."""
 
     def __post_init__(self) -> None:
         check_names(self.special_tokens)
@@ -115,7 +115,7 @@ class BpeModel:
 
     @property
     def smallest_size(self) -> int:
-        """The bytes and the special tokens: what no vocabulary can do without."""
+        """The number of bytes and special tokens, which every vocabulary has."""
         return 256 + len(self.special_ids)
 
     @property
@@ -124,7 +124,7 @@ class BpeModel:
 
     @cached_property
     def tokens(self) -> tuple[bytes, ...]:
-        """Id -> bytes, special tokens as their names; empty for an id that names no token."""
+        """Id -> bytes, special tokens by name; empty for an id without a token."""
         named = {token_id: token for token, token_id in self.vocabulary.items()}
         for name, token_id in self.special_tokens.items():
             named.setdefault(token_id, name.encode())
@@ -157,23 +157,23 @@ class BpeModel:
             raise PairityError(str(error)) from None
 
     def origins(self) -> Merges:
-        """For every id the two tokens that its token is made of when its bytes are encoded, whatever the merges
-        list; NO_ID twice for bytes, special tokens, and tokens that merging never gives."""
+        """For every id, the two tokens that are merged last when its bytes are encoded. NO_ID twice for bytes, special
+        tokens, and tokens that merging never produces."""
         return np.frombuffer(self.encoder.origins(), np.uint32).reshape(-1, 2)
 
     def origins_by_rank(self) -> Merges:
-        """The same where ids are ranks and there are no merges, as tiktoken reads a table."""
+        """The same if ids are ranks and there are no merges, which is how tiktoken reads a table."""
         raw = _core.origins_by_rank(*self.buffers(), self.special_ids)
         return np.frombuffer(raw, np.uint32).reshape(-1, 2)
 
     def unmerged(self) -> list[int]:
-        """The ids of longer tokens that merging never gives. Training makes none; imported tables may have some."""
+        """The ids of longer tokens that merging never produces. Training makes none; imported tables may have some."""
         never = self.origins()[:, 0] == NO_ID
         specials = set(self.special_tokens.values())
         return [i for i in np.flatnonzero(never).tolist() if len(self.tokens[i]) > 1 and i not in specials]
 
     def repeats(self) -> list[int]:
-        """The ranks of merges whose pair has a lower rank already: the lowest counts, so they change no encoding."""
+        """The ranks of merges whose pair also has a lower rank. The lowest counts, so these change no encoding."""
         seen: set[tuple[int, int]] = set()
         found = []
         for rank, (left, right, _) in enumerate(self.merges.tolist()):
@@ -186,7 +186,7 @@ class BpeModel:
 
     @cached_property
     def training_start(self) -> Start:
-        """Where training goes on from here."""
+        """What further training starts from."""
         return start_of(self)
 
     def extended(self, pairs: npt.ArrayLike, *, record: Mapping[str, Any], trace: Any) -> BpeModel:
@@ -208,7 +208,7 @@ class BpeModel:
         )
 
     def truncated(self, vocab_size: int) -> BpeModel:
-        """The ids below `vocab_size`, which is what training would have given at that size; ids stay."""
+        """The ids below `vocab_size`: what training would have given at that size."""
         if not self.smallest_size <= vocab_size <= len(self.tokens):
             raise PairityError(
                 f"vocab_size must be between {self.smallest_size} (the bytes and the special tokens) and "
@@ -240,12 +240,12 @@ class BpeModel:
 
     @cached_property
     def shared_special_ids(self) -> set[int]:
-        """Ids that several special tokens have."""
+        """Ids shared by several special tokens."""
         return {token_id for token_id, names in Counter(self.special_tokens.values()).items() if names > 1}
 
     @cached_property
     def uncut(self) -> BpeModel:
-        """The same table for pre-tokens, which are not to be cut again, as a pattern that looks around might."""
+        """The same table without a pattern, to encode pre-tokens: a pattern with lookaround might cut them again."""
         return replace(self, cut=Pretokenization(None), trace=None)
 
     def with_roles(self, given: GivenRoles) -> BpeModel:
@@ -272,7 +272,7 @@ class BpeModel:
         return self.tokens, self.special_tokens, self.cut, self.whole_pretokens
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copied, and sent to worker processes, without the encoder."""
+        """Pickle everything but the encoder, which is rebuilt."""
         return remake, ({part.name: getattr(self, part.name) for part in fields(self)},)
 
 
@@ -281,7 +281,7 @@ def remake(parts: dict[str, Any]) -> BpeModel:
 
 
 def check_table(vocabulary: Mapping[bytes, int], specials: Mapping[str, int], *, allow_holes: bool) -> None:
-    """Refuse a table in which an id or a token stands for two things, or some text could not be encoded."""
+    """Refuse a table in which an id or a token is ambiguous, or that cannot encode all text."""
     named: dict[int, bytes] = {}
     for token, token_id in vocabulary.items():
         if not token:
@@ -327,11 +327,11 @@ def check_trace(trace: Any, merges: int) -> None:
 
 
 def check_no_clash(specials: Iterable[str], vocabulary: Container[bytes]) -> None:
-    """Refuse a special token that is spelled as files spell an ordinary one."""
+    """Refuse a special token that files would spell like an ordinary one."""
     for name in specials:
         try:
             spelled = to_bytes(name)
-        except KeyError:  # not in the alphabet of the files
+        except KeyError:  # files cannot spell it with the alphabet of bytes
             continue
         if spelled in vocabulary:
             raise PairityError(

@@ -2,7 +2,7 @@
 
 Roles(bos_token="<s>", eos_token="</s>", add_bos=True).named   -> {"bos_token": "<s>", "eos_token": "</s>"}
 
-No id depends on them, and `encode` adds nothing to a text. They are for the libraries that a tokenizer goes to.
+They change no id, and `encode` adds nothing to a text. They are for the libraries that a tokenizer is exported to.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class GivenRoles(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class Roles:
-    """Checked when made; that each token is one of the tokenizer is checked by `check`."""
+    """Checked on creation; `check` verifies that a tokenizer has each token."""
 
     bos_token: str | None = None
     """Starts a text ..."""
@@ -65,21 +65,21 @@ class Roles:
 
     @property
     def named(self) -> dict[str, str]:
-        """Role -> token, of those that are set."""
+        """Role -> token, for the roles that are set."""
         return {role: token for role in TOKENS if (token := getattr(self, role)) is not None}
 
     @property
     def settings(self) -> dict[str, Any]:
-        """All that is set, by its name: what pairity.json keeps."""
+        """Everything that is set, by name: what pairity.json stores."""
         return {field.name: value for field in fields(self) if (value := getattr(self, field.name))}
 
     @property
     def added(self) -> tuple[str | None, str | None]:
-        """What other libraries put before a text and after it."""
+        """The tokens that other libraries put before and after a text."""
         return self.bos_token if self.add_bos else None, self.eos_token if self.add_eos else None
 
     def check(self, special_tokens: Collection[str]) -> None:
-        """Refuse a role for what is not a special token."""
+        """Refuse a role whose token is not a special token."""
         for role, token in self.named.items():
             if token not in special_tokens:
                 have = listed(map(repr, special_tokens)) or "none"
@@ -89,7 +89,7 @@ class Roles:
                 )
 
     def changed(self, given: GivenRoles) -> Roles:
-        """With what a user gives; None keeps what is there."""
+        """With what the user gave; None keeps the current value."""
         for name in given:
             if name not in NAMES:
                 raise TypeError(f"got an unexpected keyword argument {name!r}")
@@ -104,7 +104,7 @@ NO_ROLES = Roles()
 
 
 def roles_in(settings: Mapping[str, Any]) -> Roles:
-    """From what `Roles.settings` gave, as a file kept it."""
+    """The inverse of `Roles.settings`, from a file."""
     if unknown := [name for name in settings if name not in NAMES]:
         raise PairityError(f"{unknown[0]!r} is not a role. The roles are {', '.join(NAMES)}.")
     return Roles(**settings)
@@ -130,7 +130,7 @@ def check_template(template: str) -> None:
         trim_blocks=True, lstrip_blocks=True, extensions=[Generation, ext.loopcontrols]
     )
     try:
-        environment.compile(template, raw=True)  # gives the text of a program, which nobody runs
+        environment.compile(template, raw=True)  # only generates code, which is never run
     except TemplateSyntaxError as error:
         reason = f"line {error.lineno}: {(error.message or '').rstrip('.')}"
         raise PairityError(f"the chat template is not a Jinja template: {reason}.") from None

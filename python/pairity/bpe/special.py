@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from pairity.errors import PairityError
 
 RESERVED = "<|reserved_"
-"""How the names of reserved tokens begin."""
+"""The prefix of the names of reserved tokens."""
 
 
 def check_names(tokens: Iterable[str]) -> tuple[str, ...]:
-    """The tokens as given, if each can be one: text, not empty, not given twice."""
+    """The tokens as given; each must be a non-empty string, given only once."""
     if isinstance(tokens, str):
         raise PairityError(f"special tokens must be a list: [{tokens!r}].")
     seen: dict[str, None] = {}
@@ -35,7 +35,7 @@ def check_names(tokens: Iterable[str]) -> tuple[str, ...]:
 
 
 def reserved(count: int) -> list[str]:
-    """Names for tokens that a later use may need, so that the vocabulary need not grow then."""
+    """Names of tokens for later use, so that the vocabulary need not grow then."""
     return [f"{RESERVED}{i}|>" for i in range(count)]
 
 

@@ -1,8 +1,8 @@
-"""Where training goes on from a table: its tokens as training numbers them, and what a pre-token starts as.
+"""What training starts from when it continues a table: its tokens as training numbers them, and pre-tokens in tokens.
 
-Merges that a training made can be made again, one after the other. Other tables, such as that of Llama 3, have
-merges that use tokens of a higher rank, or tokens that no merge makes: there every pre-token starts as the encoder
-cuts it.
+The merges of a trained tokenizer can be applied again one after the other. Other tables, such as that of Llama 3, have
+merges that use tokens of a higher rank, or tokens that no merge makes. With those, every pre-token starts as the
+encoder cuts it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Start:
     pairs: npt.NDArray[np.uint32]
     """The merges of the table, one row (left, right) of numbers each."""
     as_encoded: bool
-    """Every pre-token starts as the encoder cuts it, since the merges one after the other would not cut it so."""
+    """Whether pre-tokens start as the encoder cuts them, because applying the merges in order gives other tokens."""
 
 
 def start_of(model: BpeModel) -> Start:
@@ -49,7 +49,7 @@ def start_of(model: BpeModel) -> Start:
 
 
 def one_after_the_other(model: BpeModel) -> tuple[npt.NDArray[np.uint32], list[int]]:
-    """The merges as training numbers them, and the id of every number; an error where training cannot make them."""
+    """The merges as training numbers them, and the id of every number. Raises an error if training cannot make them."""
     theirs = {model.vocabulary[bytes([byte])]: number for number, byte in enumerate(BYTE_ORDER)}
     pairs = np.empty((len(model.merges), 2), np.uint32)
     for step, (left, right, new) in enumerate(model.merges.tolist()):

@@ -1,7 +1,7 @@
-"""The wrapping: what the files of an imported tokenizer say around its table, kept to be written again.
+"""The wrapping: what the files of an imported tokenizer contain besides its table, kept in order to write it again.
 
 None of it changes what `encode` gives. It is what transformers does before and after: tokens put around a text,
-truncation and padding, flags of added tokens, and all of tokenizer_config.json that pairity has no word for.
+truncation and padding, flags of added tokens, and all of tokenizer_config.json that pairity does not interpret.
 """
 
 from __future__ import annotations
@@ -15,37 +15,37 @@ from pairity.bpe.roles import Roles
 
 @dataclass(frozen=True, kw_only=True)
 class Wrapping:
-    """Parts as the files had them; None or empty where pairity's own are as good."""
+    """Parts as the files had them; None or empty if pairity's own defaults say the same."""
 
     truncation: Any = None
     padding: Any = None
     post_processor: Any = None
-    """Kept where it is not what the roles give."""
+    """Kept if it differs from what the roles imply."""
     decoder: Any = None
     model: Mapping[str, Any] = field(default_factory=dict)
-    """Settings of the model that say nothing to a byte-level BPE, such as the unk_token."""
+    """Settings of the model that mean nothing to a byte-level BPE, such as the unk_token."""
     flags: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
-    """Added token -> its flags that are not those of pairity's special tokens: {"<tool>": {"special": False}}."""
+    """Added token -> its flags that differ from those of pairity's special tokens: {"<tool>": {"special": False}}."""
     config: Mapping[str, Any] | None = None
     """tokenizer_config.json without roles, template and added tokens."""
     templates: Mapping[str, str] = field(default_factory=dict)
-    """Chat templates beside the default one, by name."""
+    """Chat templates other than the default one, by name."""
 
     @property
     def kept(self) -> dict[str, Any]:
-        """What tokenizer.json has no place for, so that pairity.json keeps it."""
+        """What tokenizer.json has no place for, to be stored in pairity.json."""
         parts = {"config": self.config, "templates": dict(self.templates)}
         return {name: part for name, part in parts.items() if part}
 
     @property
     def not_special(self) -> set[str]:
-        """The added tokens that other libraries take for ordinary text, though they are never cut."""
+        """The added tokens that other libraries treat as ordinary text, although they are never cut."""
         return {name for name, flags in self.flags.items() if not flags.get("special", True)}
 
     def adapted(self, before: Roles, now: Roles, ids: Mapping[str, int], *, adding_given: bool) -> Wrapping:
-        """To other roles: what they say counts more than what was read.
+        """Adapted to other roles, which override what was read.
 
-        `adding_given`: a user said what to add. What was read may add tokens that had no role.
+        `adding_given`: the user said which tokens to add. What was read may add tokens without a role.
         """
         found = self
         if adding_given or now.added != before.added:

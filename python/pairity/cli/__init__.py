@@ -1,9 +1,8 @@
 """The command line: parse, call, print. One module per family of commands.
 
-In: words on the command line. Out: a call into one of the other rooms, and its result as a person reads it.
+In: words on the command line. Out: a call into one of the other rooms, and its result in readable form.
 
-This module is what the program starts with, so it imports nothing that takes a while: a signal is answered from
-here from the first moment on.
+The program starts with this module, so it imports nothing slow: signals are handled from the first moment on.
 """
 
 import codecs
@@ -20,14 +19,14 @@ SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if 
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C, a request to end, or a terminal that was closed; notes say what that means for the work."""
+    """Ctrl-C, SIGTERM, or a closed terminal; its notes say what that means for the work."""
 
     def __init__(self, number: int) -> None:
         self.number = number
 
 
 def run() -> None:
-    """The entry point: a user's mistake is one sentence, and no signal shows a traceback."""
+    """The entry point. A mistake of the user prints one sentence, and no signal prints a traceback."""
     try:
         answer_signals()
         open_streams()
@@ -37,7 +36,7 @@ def run() -> None:
     except BrokenPipeError:
         die_of_broken_pipe()
     except OSError as error:
-        # Standard output is on a full disk, and something was still to be printed.
+        # Flushing failed: standard output is on a full disk.
         end(f"error: {error}", 1)
     except KeyboardInterrupt as stop:
         ignore_signals()
@@ -48,7 +47,7 @@ def run() -> None:
             f"interrupted: {meaning}" if meaning else "interrupted",
             128 + getattr(stop, "number", signal.SIGINT),
         )
-    # At once, and not through sys.exit: threads of pyarrow that have only just started can abort an orderly exit.
+    # Not sys.exit: threads of pyarrow that have just started can crash an orderly exit.
     os._exit(code)
 
 
@@ -60,13 +59,13 @@ def end(line: str, code: int) -> NoReturn:
 
 
 def answer_signals() -> None:
-    """Treat a request to end (SIGTERM) and a closed terminal (SIGHUP) as Ctrl-C, unless they are to be ignored."""
+    """Treat SIGTERM and a closed terminal (SIGHUP) like Ctrl-C, unless they are ignored."""
     asked = False
 
     def stop(number: int, frame: FrameType | None) -> None:
         nonlocal asked
         if asked and number != signal.SIGINT:
-            return  # a terminal that is closed may say so twice; the work is being ended already
+            return  # closing a terminal may send two signals; the first one is already ending the work
         asked = True
         raise Interrupted(number)
 
@@ -81,7 +80,7 @@ def ignore_signals() -> None:
 
 
 def open_streams() -> None:
-    """Closed streams are empty ones, and every name can be printed, also one that is not UTF-8."""
+    """Replace closed streams by empty ones, and make every name printable, even if it is not UTF-8."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 (it stays open)
@@ -91,7 +90,7 @@ def open_streams() -> None:
 
 
 def as_bytes_or_escaped(error: UnicodeError) -> tuple[str | bytes, int]:
-    """The bytes of a file name as they are; what the terminal cannot show as `\\u0b95`."""
+    """The bytes of a file name as they are; characters that the terminal cannot show as `\\u0b95`."""
     try:
         return codecs.lookup_error("surrogateescape")(error)
     except UnicodeError:
@@ -99,7 +98,7 @@ def as_bytes_or_escaped(error: UnicodeError) -> tuple[str | bytes, int]:
 
 
 def die_of_broken_pipe() -> NoReturn:
-    """End as other tools do when nobody reads on: by the signal, without a word."""
+    """End like other tools when the reader closes the pipe: by the signal, silently."""
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGPIPE)

@@ -1,4 +1,4 @@
-"""The config file: options in TOML, for those that are not on the command line.
+"""The config file: options in TOML, used if they are not on the command line.
 
     threads = 8                          # at the top: for any command that reads this file
 
@@ -23,11 +23,11 @@ from pairity.errors import PairityError
 from pairity.formats.toml_files import read_toml
 
 CONFIG = "pairity.config"
-"""Where a context of click keeps the path of the file."""
+"""The key of the path of the file in the context of click."""
 
 
 def read_config(ctx: click.Context, _: click.Parameter, path: Path | None) -> None:
-    """Values for click to take where the command line has none."""
+    """Give click the values for options that are not on the command line."""
     if path is None:
         return
     contents = read_toml(path, ". If a command has an option with its own name, put that option in its table")
@@ -45,7 +45,7 @@ def read_config(ctx: click.Context, _: click.Parameter, path: Path | None) -> No
 
 
 def values_of(settings: Mapping[str, Any], ctx: click.Context, where: str) -> dict[str, Any]:
-    """{"vocab-size": 400} -> {"vocab_size": "400"}: click's names, and what a user would have typed."""
+    """{"vocab-size": 400} -> {"vocab_size": "400"}: the names of click, and what the user would have typed."""
     known = keys_of(ctx.command)
     values: dict[str, Any] = {}
     for key, value in settings.items():
@@ -61,7 +61,7 @@ def values_of(settings: Mapping[str, Any], ctx: click.Context, where: str) -> di
 
 
 def keys_of(command: click.Command) -> dict[str, click.Parameter]:
-    """What may stand in a file: the long names of options, and the names of arguments, all with dashes."""
+    """The keys allowed in a file: the long names of options and the names of arguments, all with dashes."""
     found: dict[str, click.Parameter] = {}
     for parameter in command.params:
         options = isinstance(parameter, click.Option)
@@ -100,7 +100,7 @@ def commands_with_config(ctx: click.Context) -> dict[str, click.Command]:
 
 
 def value_of(parameter: click.Parameter, value: Any, what: str) -> Any:
-    """As a user would have typed it: text, or a list of texts; a flag stays true or false."""
+    """The value as the user would have typed it: text, or a list of texts; a flag stays a bool."""
     if isinstance(parameter, click.Option) and parameter.is_flag:
         if not isinstance(value, bool):
             raise PairityError(f"{what} is {value!r}: write true or false.")

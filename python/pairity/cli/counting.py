@@ -164,7 +164,7 @@ def is_finished(
     part: tuple[int, int] | None,
     chosen: Sequence[str],
 ) -> bool:
-    """Whether a run with these settings has saved its counts here: a job that a queue starts again has no work."""
+    """Whether a run with these settings has already saved its counts here, as when a queue restarts a finished job."""
     try:
         header = read_header(output, cut, split)
     except PairityError:

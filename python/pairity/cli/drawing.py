@@ -1,4 +1,4 @@
-"""The options that say how much of the text is taken, and of which languages."""
+"""The options that select languages and how much of their text to take."""
 
 from collections.abc import Sequence
 from functools import wraps
@@ -13,14 +13,14 @@ from pairity.text.sampling import EVERY_OTHER, Draw
 
 
 def drawing(function: Function) -> Function:
-    """Gives a command these options; it gets `languages` (names, or none) and `draw`."""
+    """Add these options to a command, which gets `languages` (names, or none) and `draw`."""
     return with_options(
         function, seed_help="Seed; a different one takes different lines. Default: 0.", seed_alone=False
     )
 
 
 def drawing_and_shuffling(function: Function) -> Function:
-    """The same for a command that uses the seed of `draw` for more, so that it may stand alone."""
+    """The same for a command that also uses the seed for something else, so the seed may be the only option given."""
     return with_options(
         function, seed_help="Seed for sampling, holding out and shuffling. Default: 0.", seed_alone=True
     )

@@ -1,4 +1,4 @@
-"""`experiment` and `sweep`: grids of settings to tokenizers, scores, one table and one page."""
+"""`experiment` and `sweep`: from grids of settings to tokenizers, scores, one table and one page."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -110,7 +110,7 @@ def sweep_command(
         )
     settings: dict[str, Any] = {"pretokenizer": list(pretokenizer), "method": list(method)}
     settings |= {key: [number_in(key, word) for word in words] for key, words in axes.items()}
-    # In one order, whatever that of the options: it is part of the names of rows.
+    # In a fixed order, whatever that of the options: it is part of the names of rows.
     given = {key: settings[key] for key in KINDS if settings.get(key)}
     most = max(given, key=lambda key: (len(given[key]), key != "vocab_size", key != "method"))
     experiment = Experiment(
@@ -129,7 +129,7 @@ def sweep_command(
 
 
 def number_in(key: str, word: str) -> int | float:
-    """ "100" -> 100, "0.5" -> 0.5: a share has a point."""
+    """ "100" -> 100, "0.5" -> 0.5: only a share has a decimal point."""
     try:
         return float(word) if "." in word else int(word)
     except ValueError:
@@ -155,7 +155,7 @@ def resumable(output: Path) -> Iterator[None]:
 
 
 def print_result(result: Result) -> None:
-    """A line per tokenizer and text, with its set of languages where there are several."""
+    """A line per tokenizer and text, with its set of languages if there are several."""
     several = len({row.languages for row in result.rows}) > 1
     rows = [
         [

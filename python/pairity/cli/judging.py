@@ -1,4 +1,4 @@
-"""`eval`, `report` and `tax`: tokenizers to scores, and scores to a page or a price."""
+"""`eval`, `report` and `tax`: from tokenizers to scores, and from scores to a page or prices."""
 
 import warnings
 from collections.abc import Sequence
@@ -103,11 +103,11 @@ def eval_command(
     output: Path,
     force: bool,
 ) -> None:
-    """Its help is EVALUATE."""
+    """(The help text is EVALUATE.)"""
     with output_folder(output, OF_THE_FOLDER, what="scores", force=force):
         opened = by_name((one.name, one) for one in map(open_tokenizer, tokenizers))
         with Progress() as show, warnings.catch_warnings():
-            for told in (LeakWarning, LossWarning):  # the scores carry these, and are printed with them
+            for told in (LeakWarning, LossWarning):  # printed with the scores, which contain them
                 warnings.simplefilter("ignore", told)
             show.stage("encoding", unit="texts")
             scores = evaluate(
@@ -206,7 +206,7 @@ def report_command(
 
 
 def check_extras() -> None:
-    """The packages that a page and its figures need."""
+    """Refuse to start without the packages for a page and its figures."""
     for module in ("jinja2", "markupsafe", "vl_convert"):
         load_extra(module, "a report")
 

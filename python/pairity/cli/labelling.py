@@ -1,4 +1,4 @@
-"""`label`: text in unknown languages to one file per language."""
+"""`label`: from text in unknown languages to one file per language."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -95,5 +95,5 @@ def label_command(
 
 
 def name_of(code: str) -> str:
-    """A language that is not determined has none."""
+    """The name of a language; empty if it is undetermined."""
     return "" if facts(code).name == code else facts(code).name

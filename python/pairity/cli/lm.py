@@ -1,4 +1,4 @@
-"""`pack` and `lm`: text to packed ids, packs to language models, and models to one table."""
+"""`pack` and `lm`: from text to packed ids, from packs to language models, and from models to one table."""
 
 import os
 from collections.abc import Sequence
@@ -177,7 +177,7 @@ def train_command(
             listen=lambda at, of, what: show.at(at, what, of),
         )
     if int(os.environ.get("RANK", "0")):
-        return  # of several processes, the first one speaks
+        return  # only the first of several processes prints
     speed = about["speed"]
     bits = about["curve"][-1]["bits_per_byte"].values()
     click.echo(

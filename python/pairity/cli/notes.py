@@ -6,6 +6,6 @@ import click
 
 
 def say(line: str) -> None:
-    """Whether anybody reads it makes no difference to the work."""
+    """Print a line; the work goes on even if nobody reads it."""
     with suppress(BrokenPipeError):
         click.echo(line, err=True)

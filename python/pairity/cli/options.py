@@ -1,4 +1,4 @@
-"""What commands share: options with several values, and how text is cut."""
+"""What commands share: options with several values, and common options."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
@@ -37,7 +37,7 @@ class Command(click.Command):
         try:
             words, rows = one_value_each(args, options)
         except click.BadOptionUsage as error:
-            if not ctx.resilient_parsing:  # a shell that completes a half-written line asks again
+            if not ctx.resilient_parsing:  # completing a half-written line in a shell must not fail
                 error.ctx = ctx
                 raise
             words, rows = args, {}
@@ -57,7 +57,7 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except PairityError as error:  # of a value, which its sentence begins with
+        except PairityError as error:  # about a value, if the sentence begins with its name
             for option in self.params:
                 named = tuple(
                     f"{name} {verb} " for name in (option.name, *option.opts) for verb in ("is", "has")
@@ -91,12 +91,12 @@ def write_examples(examples: str, formatter: click.HelpFormatter) -> None:
 
 
 def command(name: str, examples: str, about: str | None = None) -> Callable[[Function], click.Command]:
-    """`about` is the help text where a docstring cannot be, since it says what is said elsewhere too."""
+    """`about` is the help text of a command without a docstring, if the text is composed or shared."""
     return click.command(name, cls=Command, examples=examples, help=about)
 
 
 def several(*names: str, commas: bool = False, **settings: Any) -> Callable[[Function], Function]:
-    """An option with several values; with `commas`, for names without commas in them, also `a,b`."""
+    """An option with several values; `commas` also allows `a,b`, for names that contain no commas."""
     callback = names_in if commas else values_in
     return click.option(*names, cls=Several, multiple=True, callback=callback, **settings)
 
@@ -104,7 +104,7 @@ def several(*names: str, commas: bool = False, **settings: Any) -> Callable[[Fun
 def one_value_each(
     words: Sequence[str], options: Mapping[str, click.Parameter]
 ) -> tuple[list[str], dict[str, list[str]]]:
-    """Repeat an option before each of its values, as click reads them; and which options had several.
+    """Repeat an option before each of its values, as click expects; also returns which options had several.
 
     ["--dev", "a", "b", "-o", "c"] -> ["--dev", "a", "--dev", "b", "-o", "c"], {"--dev": ["a", "b"]}
     """
@@ -133,12 +133,12 @@ def one_value_each(
 
 
 def is_value(word: str) -> bool:
-    """No option begins with a digit: -5 is a number, which the option may refuse."""
+    """Whether a word is a value, not an option. No option begins with a digit, so -5 is a value."""
     return word == "-" or not word.startswith("-") or word[1:2].isdigit()
 
 
 def refuse_twice(given: Sequence[click.Parameter]) -> None:
-    """Refuse a second value for an option that takes one: click would quietly take the last."""
+    """Refuse a second value for an option that takes one: click would silently use the last."""
     for option in given:
         if not isinstance(option, click.Option) or option.multiple or given.count(option) < 2:
             continue
@@ -244,12 +244,12 @@ def output(help: str, **settings: Any) -> Callable[[Function], Function]:
 
 
 def force(what: str) -> Callable[[Function], Function]:
-    """`--force`: without it no command replaces what is there."""
+    """`--force`: without it, no command replaces existing output."""
     return click.option("--force", is_flag=True, help=f"Replace {what}.")
 
 
 def template_in(ctx: click.Context, parameter: click.Parameter, path: Path | None) -> str | None:
-    """The text of the file that --chat-template names, if it is a template."""
+    """The text of the file named by --chat-template, which must be a template."""
     if path is None:
         return None
     template = read_template(path)
@@ -261,7 +261,7 @@ def template_in(ctx: click.Context, parameter: click.Parameter, path: Path | Non
 
 
 def roles(function: Function) -> Function:
-    """The options that say which special tokens have a role; they are the fields of `Roles`."""
+    """The options for the roles of special tokens, which are the fields of `Roles`."""
     for option in (
         click.option(
             "--chat-template",
@@ -309,7 +309,7 @@ def columns_in(ctx: click.Context, parameter: click.Parameter, words: Sequence[s
 
 
 def cutting(or_else: str = "") -> Callable[[Function], Function]:
-    """The options that say how text is read and cut; `or_else` is where the pre-tokenizer comes from otherwise."""
+    """The options for reading and cutting text; `or_else` is added to the default of the pre-tokenizer in its help."""
     options = (
         click.option("--threads", type=int, help="Number of threads. Default: one per core."),
         click.option(

@@ -1,4 +1,4 @@
-"""Where a command writes: checked before the work, held through all of it, and what an interruption means."""
+"""The output of a command: checked before the work, locked during it, and what an interruption means for it."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -12,10 +12,10 @@ from pairity.files.places import check_file, check_folder
 
 @contextmanager
 def held(path: Path, check: Callable[[], None]) -> Iterator[None]:
-    """Nobody else writes to the path meanwhile; `check` says whether it may be written."""
+    """Lock the path against other writers; `check` raises if it must not be written."""
     check()
     with locked(path):
-        check()  # another run may just have finished
+        check()  # again: another run may have finished meanwhile
         try:
             yield
         except KeyboardInterrupt as stop:
@@ -24,7 +24,7 @@ def held(path: Path, check: Callable[[], None]) -> Iterator[None]:
 
 
 def refuse_source(output: Path, sources: Iterable[str]) -> None:
-    """A folder of text stays one: what is written there would be taken for text, or be in its way, next time."""
+    """Refuse to write into a folder of text: the next run would read the output as text, or stumble over it."""
     for source in sources:
         place = Path(source.partition("=")[2] or source)
         if place.is_dir() and place.resolve() == output.resolve():
@@ -32,7 +32,7 @@ def refuse_source(output: Path, sources: Iterable[str]) -> None:
 
 
 def note_resuming(checkpoint: Path, *, there: bool, resume: bool) -> None:
-    """Say whether a run goes on or starts over, where that is not what one might think."""
+    """Say whether a run continues or starts over, if that may surprise the user."""
     if there and not resume:
         say(f"note: {checkpoint} is from an interrupted run; this run starts over (--resume continues it)")
     elif resume and not there:
@@ -41,7 +41,7 @@ def note_resuming(checkpoint: Path, *, there: bool, resume: bool) -> None:
 
 @contextmanager
 def resumable(kept: Callable[[], bool]) -> Iterator[None]:
-    """An interruption says how to go on, where something was kept to go on from."""
+    """On an interruption, say how to resume, if there is something to resume from."""
     try:
         yield
     except KeyboardInterrupt as stop:
@@ -58,6 +58,6 @@ def output_file(path: Path, *, force: bool) -> Iterator[None]:
 
 @contextmanager
 def output_folder(path: Path, names: tuple[str, ...], *, what: str, force: bool) -> Iterator[None]:
-    """`names` are the files of which one is enough to see that the folder holds `what` already."""
+    """`names`: files that show that the folder has `what` already; one of them is enough."""
     with held(path, lambda: check_folder(path, names, what=what, force=force)):
         yield

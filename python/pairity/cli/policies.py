@@ -1,9 +1,10 @@
-"""Options that say who is served, on their way to a policy and to the dev sets."""
+"""From options to a policy and dev sets: who is served, and on which text."""
 
 import json
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -11,16 +12,16 @@ from click.core import ParameterSource
 from pairity.errors import PairityError
 from pairity.formats.json_files import unreadable
 from pairity.training.dev_sets import DevSets
-from pairity.training.policy import OF_METHOD, refuse_lone_alpha
+from pairity.training.policy import OF_METHOD, Classical, Fair, Parity, Policy, refuse_lone_alpha
 
 GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP)
 
 OPTIONS = {method: (*names, "ratio") if "ratios" in names else names for method, names in OF_METHOD.items()}
-"""Method -> the options that only some methods have, as far as it has them."""
+"""Method -> those of its options that not all methods have."""
 
 
 def refuse_idle(method: str, window: int | None, alpha: float) -> None:
-    """Refuse options that were given, here or in a config file, and would do nothing."""
+    """Refuse options that were given, here or in a config file, but have no effect."""
     context = click.get_current_context()
     some = {name for names in OPTIONS.values() for name in names}
     names = [option.name for option in context.command.params if option.name in some]  # as in --help
@@ -33,6 +34,22 @@ def refuse_idle(method: str, window: int | None, alpha: float) -> None:
         raise PairityError(f"--method {method}{why} does not use {options}: leave it out{instead}.")
     if window is None and "alpha" in given:
         refuse_lone_alpha(alpha)
+
+
+def policy_of(
+    method: str,
+    global_merges: str,
+    window: int | None,
+    alpha: float,
+    joint: float,
+    beta: float,
+    compared: Mapping[str, Any],
+) -> Policy:
+    """`compared` says how languages are compared: ratios, unit, on."""
+    if method == "parity":
+        first = parse_global_merges(global_merges)
+        return Parity(global_merges=first, window=window, alpha=alpha, joint=joint, **compared)
+    return Fair(beta=beta, **compared) if method == "fair" else Classical()
 
 
 def parse_global_merges(text: str) -> int | float:

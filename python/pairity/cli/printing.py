@@ -1,11 +1,12 @@
-"""What a person reads: results on standard output, notes and warnings on standard error."""
+"""Output for people: results on standard output, notes and warnings on standard error."""
 
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
@@ -20,22 +21,46 @@ from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.run import Extension, LanguageOfRun, run_of
 
 NO_LIMIT = 100_000
-"""Columns of a line that goes to a file or another program: nothing is folded or cut off there."""
+"""The width of output to a file or another program, where nothing is folded."""
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], numbers: Collection[int]) -> None:
-    """Aligned columns; those in `numbers` are aligned on the right."""
-    table = Table(box=None)
-    for place, name in enumerate(header):
-        table.add_column(name, justify="right" if place in numbers else "left")
-    for row in rows:
-        table.add_row(*row)
+    """Aligned columns, those in `numbers` on the right. Where a terminal is too narrow, cells fold; none is cut off."""
+    rows = list(rows)
     # Names of languages are shown as they are: `[b]` is not markup and `:apple:` is not an emoji.
     width = None if sys.stdout.isatty() else NO_LIMIT
     console = Console(width=width, highlight=False, markup=False, emoji=False)
-    with console.capture() as lines:  # printed by us: rich ends the program where nobody reads on
+    table = Table(box=None)
+    widths: list[int] | list[None] = [None] * len(header)
+    full = [max(map(cell_len, column)) for column in zip(header, *rows, strict=True)]
+    if sum(full) + 2 * len(header) > console.width:
+        header = [name.replace("/", "/\n") for name in header]
+        table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
+        widths = folded(list(zip(header, *rows, strict=True)), console.width - len(header))
+    for place, (name, fixed) in enumerate(zip(header, widths, strict=True)):
+        justify: Literal["right", "left"] = "right" if place in numbers else "left"
+        table.add_column(name, justify=justify, overflow="fold", width=fixed)
+    for row in rows:
+        table.add_row(*row)
+    with console.capture() as lines:  # rich itself would end the program when the reader closes the pipe
         console.print(table)
     click.echo(lines.get(), nl=False)
+
+
+def folded(columns: Sequence[Sequence[str]], room: int) -> list[int]:
+    """Widths that add up to `room`: whole words in every column, then whole cells from the left on.
+
+    Where even the words do not fit, the widest columns give way, so numbers stay whole.
+    """
+    widths = [
+        max((cell_len(word) for cell in column for word in cell.split()), default=1) for column in columns
+    ]
+    while sum(widths) > room and max(widths) > 1:
+        widths[widths.index(max(widths))] -= 1
+    for place, column in enumerate(columns):
+        full = max(cell_len(line) for cell in column for line in cell.split("\n"))
+        widths[place] += max(0, min(full - widths[place], room - sum(widths)))
+    return widths
 
 
 def print_notes(notes: Iterable[str]) -> None:
@@ -105,7 +130,7 @@ def print_languages(languages: Sequence[LanguageOfRun], unit: str) -> None:
 
 
 def drawn_from(language: LanguageOfRun) -> list[str]:
-    """["drawn from 130,411 bytes"]"""
+    """["sampled from 130,411 bytes"]"""
     return [] if language.of_bytes is None else [f"sampled from {language.of_bytes:,} bytes"]
 
 
@@ -149,7 +174,7 @@ def print_extension(extension: Extension) -> None:
 
 
 def print_scores(scores: Scores) -> None:
-    """The overview, and what a reader of it has to know."""
+    """The overview, and the warnings about it."""
     rows = []
     overview = scores.overview()
     lossy = any(row.lost_lines for row in overview)

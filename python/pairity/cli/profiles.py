@@ -1,4 +1,4 @@
-"""One language under one tokenizer, as a person reads it."""
+"""The profile of one language under one tokenizer, as text."""
 
 import click
 from rich.cells import cell_len
@@ -11,9 +11,9 @@ from pairity.languages import language as facts
 from pairity.reporting.numbers import percent, write
 
 LABEL = 17
-"""Columns for what stands before a value."""
+"""Columns for the label of a value."""
 WORD, CUT = 18, 28
-"""Columns for a word and for its tokens, so that all of it fits into 80. The table has them whole."""
+"""Columns for a word and for its tokens, to fit into 80. The written table has them in full."""
 
 
 def print_profile(profile: Profile) -> None:
@@ -90,7 +90,7 @@ def print_words(text: InText) -> None:
 
 
 def fitted(text: str, columns: int) -> str:
-    """Cut where it is too wide; letters may take two columns or none."""
+    """The text, cut to fit; characters may take two columns or none."""
     if cell_len(text) <= columns:
         return text
     while cell_len(text) >= columns:

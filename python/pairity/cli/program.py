@@ -11,7 +11,7 @@ import click
 from pairity.cli.notes import say
 from pairity.errors import PairityError, PairityWarning
 
-# A command is imported when it is used: `pairity --help` does not wait for libraries that it has no use for.
+# A command is imported when it is used: `pairity --help` does not wait for libraries that it does not need.
 COMMANDS = {
     "demo": ("demo", "Train ordinary and parity-aware tokenizers on 25 languages and compare them."),
     "label": ("labelling", "Sort text in unknown languages into one file per language."),
@@ -57,7 +57,7 @@ COMPLETION = 'Tab completion: eval "$(_PAIRITY_COMPLETE=bash_source pairity)" (o
 
 
 class Carried(Exception):  # noqa: N818 (it is not an error of its own)
-    """An exception on its way past click, which would answer it with a line and an exit code of its own."""
+    """Carries an exception past click, which would otherwise print its own line and choose the exit code."""
 
     def __init__(self, error: BaseException) -> None:
         self.error = error
@@ -110,7 +110,7 @@ def main() -> None:
 
 
 def all_commands() -> dict[str, click.Command]:
-    """{"count": ..., "lm train": ...}: those that do something, by all their words."""
+    """{"count": ..., "lm train": ...}: all commands except groups, by their full names."""
     found: dict[str, click.Command] = {}
     for name in COMMANDS:
         command = main.get_command(click.Context(main), name)
@@ -123,10 +123,10 @@ def all_commands() -> dict[str, click.Command]:
 
 
 def run_words() -> int:
-    """Run the command that the program was called with; its exit code. A user's mistake is one sentence."""
+    """Run the command; returns its exit code. A mistake of the user prints one sentence."""
     try:
         with plain_warnings():
-            # A number, where click has done all there is to do: --help, --version.
+            # click returns a number for --help and --version, which it handles itself.
             return main(prog_name="pairity", standalone_mode=False) or 0
     except Carried as carried:
         raise carried.error from None
@@ -140,7 +140,7 @@ def run_words() -> int:
 
 @contextmanager
 def plain_warnings() -> Iterator[None]:
-    """Warnings as one line each, without the place in the code that they come from."""
+    """Print warnings as one line each, without their location in the code."""
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         say(f"warning: {message}")

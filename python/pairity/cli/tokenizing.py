@@ -1,4 +1,4 @@
-"""`encode`, `decode`, `inspect`, `export` and `embed`: what can be done with a tokenizer that is there."""
+"""`encode`, `decode`, `inspect`, `export` and `embed`: commands for an existing tokenizer."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ SPECIAL_TOKENS: dict[str, Any] = {
     "token": {"allowed_special": "all"},
     "text": {"disallowed_special": ()},
 }
-"""--special-tokens, as `Tokenizer.encode` has it."""
+"""Value of --special-tokens -> arguments of `Tokenizer.encode`."""
 
 
 @command(
@@ -76,7 +76,7 @@ def encode_command(tokenizer: str, tokens: bool, special_tokens: str | None) -> 
 
 
 def open_any(spec: str) -> Tokenizer | TokenizerLike:
-    """A byte-level BPE with our own encoder, and any other by the library that it is for."""
+    """A byte-level BPE with our own encoder; any other tokenizer with its own library."""
     try:
         return Tokenizer.load(spec)
     except PairityError:
@@ -100,7 +100,7 @@ def encoded_by_us(tokenizer: Tokenizer, special_tokens: str | None) -> Iterator[
 
 
 def encoded_by_another_library(tokenizer: TokenizerLike, special_tokens: str | None) -> Iterator[list[int]]:
-    """The first line that does not come back is told, and none is looked at after it."""
+    """Warns about the first line that does not decode to itself, and then stops checking."""
     if special_tokens not in (None, "text"):
         raise PairityError(
             f"--special-tokens {special_tokens} is only for byte-level BPE tokenizers: {tokenizer.name} "

@@ -1,4 +1,4 @@
-"""`train`: options to a policy, and text to a tokenizer."""
+"""`train`: from text to a tokenizer."""
 
 import json
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from pairity.bpe.roles import GivenRoles
 from pairity.cli.drawing import drawing
 from pairity.cli.options import command, config, cutting, force, memory, min_count, output, roles, several
 from pairity.cli.outputs import note_resuming, output_folder, refuse_source, resumable
-from pairity.cli.policies import parse_dev, parse_global_merges, parse_ratios, read_ratios, refuse_idle
+from pairity.cli.policies import parse_dev, parse_ratios, policy_of, read_ratios, refuse_idle
 from pairity.cli.printing import print_notes, print_training, print_written
 from pairity.counts.checkpoint import exists, remove
 from pairity.errors import PairityError
@@ -21,7 +21,7 @@ from pairity.languages import is_chosen
 from pairity.text.sampling import Draw
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.dev_sets import DevSets
-from pairity.training.policy import OF_METHOD, Classical, Fair, Parity, Policy
+from pairity.training.policy import OF_METHOD
 from pairity.training.settings import Settings, make_settings
 from pairity.training.training import counting_checkpoint, train
 
@@ -248,13 +248,8 @@ def train_command(
     refuse_source(output, [*train_sources, *dev_sources, *dev_sets])
     dev = parse_dev(dev_sources, dev_sets, dev_weights)
     all_ratios = read_ratios(ratios) | parse_ratios(ratio)
-    compared: dict[str, Any] = {"ratios": all_ratios or None, "unit": unit, "on": on}
-    policy: Policy = Classical()
-    if method == "parity":
-        first = parse_global_merges(global_merges)
-        policy = Parity(global_merges=first, window=window, alpha=alpha, joint=joint, **compared)
-    elif method == "fair":
-        policy = Fair(beta=beta, **compared)
+    compared = {"ratios": all_ratios or None, "unit": unit, "on": on}
+    policy = policy_of(method, global_merges, window, alpha, joint, beta, compared)
     wanted: dict[str, Any] = {
         "vocab_size": vocab_size,
         "num_merges": num_merges,
@@ -271,55 +266,65 @@ def train_command(
         "continue_from": continue_from,
         "superwords": superwords,
     }
-    unlike = text_column != "text" or language_column or replace_invalid or on_error != "stop" or dedup
-    if resume and not (force or unlike):
+    # pairity.json does not record these, so a finished run with other values looks like this one.
+    unrecorded = text_column != "text" or language_column or replace_invalid or on_error != "stop" or dedup
+    if resume and not (force or unrecorded):
         settings = make_settings(**wanted, policy=policy, roles=given)
         if is_finished(output, settings, draw, min_count, languages, skip, dev):
-            print_notes(
-                [
-                    (
-                        f"{output} is finished: it holds a tokenizer with these settings, and there is "
-                        "nothing to resume (--force trains it again, for example after the text has changed)"
-                    )
-                ]
-            )
+            note_finished(output)
             return
-        wanted["continue_from"] = settings.start  # opened, and its warnings given, once
-    with output_folder(output, OF_THE_FOLDER, what="a tokenizer", force=force):
-        checkpoint = inside_or_beside(output, CHECKPOINT)
-        there = kept(checkpoint)
-        note_resuming(there or checkpoint, there=there is not None, resume=resume)
-        with resumable(lambda: kept(checkpoint) is not None):
-            tokenizer = train(
-                list(train_sources),
-                dev=dev,
-                **wanted,
-                method=policy,
-                skip=skip,
-                text_column=text_column,
-                errors="replace" if replace_invalid else "strict",
-                language_column=language_column,
-                on_error=on_error,
-                dedup=dedup,
-                threads=threads,
-                checkpoint=checkpoint,
-                resume=resume,
-                choose=languages or None,
-                draw=draw,
-                memory=memory,
-                min_count=min_count,
-                **given,
-            )
-            save(tokenizer, output, checkpoint, force=force)
-        checkpoint.unlink(missing_ok=True)
-        remove(counting_checkpoint(checkpoint))
+        wanted["continue_from"] = settings.start  # open it, and give its warnings, only once
+    tokenizer = train_into(
+        output,
+        list(train_sources),
+        force=force,
+        resume=resume,
+        dev=dev,
+        **wanted,
+        method=policy,
+        skip=skip,
+        text_column=text_column,
+        errors="replace" if replace_invalid else "strict",
+        language_column=language_column,
+        on_error=on_error,
+        dedup=dedup,
+        threads=threads,
+        choose=languages or None,
+        draw=draw,
+        memory=memory,
+        min_count=min_count,
+        **given,
+    )
     print_training(tokenizer)
     click.echo()
     print_written(f"{output}/", then=f"try: pairity encode {output} < text.txt, pairity inspect {output}")
 
 
+def note_finished(output: Path) -> None:
+    print_notes(
+        [
+            f"{output} is finished: it holds a tokenizer with these settings, and there is nothing to resume "
+            "(--force trains it again, for example after the text has changed)"
+        ]
+    )
+
+
+def train_into(output: Path, sources: list[str], *, force: bool, resume: bool, **wanted: Any) -> Tokenizer:
+    """Train and save, with checkpoints that last until the tokenizer is saved. `wanted` goes to `train`."""
+    with output_folder(output, OF_THE_FOLDER, what="a tokenizer", force=force):
+        checkpoint = inside_or_beside(output, CHECKPOINT)
+        there = kept(checkpoint)
+        note_resuming(there or checkpoint, there=there is not None, resume=resume)
+        with resumable(lambda: kept(checkpoint) is not None):
+            tokenizer = train(sources, checkpoint=checkpoint, resume=resume, **wanted)
+            save(tokenizer, output, checkpoint, force=force)
+        checkpoint.unlink(missing_ok=True)
+        remove(counting_checkpoint(checkpoint))
+    return tokenizer
+
+
 def kept(checkpoint: Path) -> Path | None:
-    """What a run that was killed has left to go on from: its merges, or else what it had counted."""
+    """What a killed run has left to resume from: its merges, or else its counts."""
     counting = counting_checkpoint(checkpoint)
     return checkpoint if checkpoint.exists() else counting if exists(counting) else None
 
@@ -333,7 +338,7 @@ def is_finished(
     skip: Sequence[str],
     dev: DevSets | list[str] | None,
 ) -> bool:
-    """Whether a run with these settings has saved its tokenizer here: a job that a queue starts again has no work."""
+    """Whether a run with these settings has already saved its tokenizer here: a queue may restart a finished job."""
     checkpoint = inside_or_beside(output, CHECKPOINT)
     if not (output / SETTINGS).exists() or kept(checkpoint):
         return False
@@ -362,7 +367,7 @@ def is_finished(
 
 
 def save(tokenizer: Tokenizer, output: Path, checkpoint: Path, *, force: bool) -> None:
-    """A disk that is full by now does not cost the merges."""
+    """Save the tokenizer; if that fails, the error says that the merges are safe in the checkpoint."""
     try:
         tokenizer.save(output, force=force)
     except PairityError as error:

@@ -1,4 +1,4 @@
-"""`tune`: targets to the setting that keeps to them, and the curve that it lies on."""
+"""`tune`: from targets to a setting that meets them, and the curve it is on."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,12 +1,12 @@
-"""The checkpoint of a count: a folder with sorted runs, and a journal that says what text they are of.
+"""The checkpoint of a count: a folder with sorted runs, and a journal of the text that they cover.
 
     {"format": 1, "settings": {...}, "digest": "60303a...",
      "files": [{"language": "eng_Latn", "path": "en.jsonl.zst", "size": 812, "mtime_ns": 17, "ended": false,
                 "blocks": [0, 9120]}, ...],
      "runs": [{"language": "eng_Latn", "name": "000000.run", "rows": 5120, "digest": 4711, "size": {...}}, ...]}
 
-A file that has ended is not read again. Of another, the blocks that were counted are passed over; a block is known by
-the number of its first text. What is in the folder and not in the journal is of no use, and goes.
+A file that has ended is not read again. In other files, the blocks that were counted are skipped; a block is identified
+by the number of its first text. Runs in the folder that are not in the journal are useless, and are deleted.
 """
 
 from __future__ import annotations
@@ -32,15 +32,16 @@ from pairity.text.options import TextReading
 FORMAT = 1
 JOURNAL = "journal.json"
 OURS = re.compile(r"journal\.json|\d+\.run|\.(journal\.json|\d+\.run)\.(lock|.*\.unfinished)")
-"""Names of files that a count makes; whatever else lies in the folder is somebody else's."""
+"""Names of the files that a count makes. Other files in the folder are not ours to delete."""
 
 SECONDS = 60.0
-"""What is counted goes to disk no more often than this. Spilling everything has its price: words are then merged."""
+"""The least time between two saves. Saving spills all counters, and the more runs there are, the more to merge."""
 
 
 @dataclass
 class FileState:
-    """How far a file is counted. `blocks`: the first texts of blocks; `known`: those from before, not met again yet."""
+    """How far a file is counted. `blocks`: the counted blocks, by first text; `known`: those of an earlier run, not yet
+    met again in this one."""
 
     size: int
     mtime_ns: int
@@ -50,7 +51,7 @@ class FileState:
 
 
 class Checkpoint:
-    """`settings`: all that says how text becomes counts. Only files can be found again, so `inputs` are files."""
+    """`settings`: everything that decides how text becomes counts. `inputs` must be files, to be read again."""
 
     def __init__(self, runs: Runs, settings: Mapping[str, Any], inputs: Sequence[TextInput]) -> None:
         self.runs = runs
@@ -68,7 +69,7 @@ class Checkpoint:
     # What was counted
 
     def is_counted(self, language: str, block: Block) -> bool:
-        """Whether a run before this one has counted the block."""
+        """Whether an earlier run has counted the block."""
         file = self._files[language, block.where]
         known = block.first in file.known
         file.known.discard(block.first)
@@ -101,7 +102,7 @@ class Checkpoint:
     # On disk
 
     def give_up(self) -> None:
-        """A line is so long that it comes in parts, which have no numbers: the count is done in one go from here on."""
+        """Stop saving: a line is so long that it comes in parts, which cannot be identified by number."""
         self._given_up = True
         self.journal.unlink(missing_ok=True)
 
@@ -109,7 +110,7 @@ class Checkpoint:
         return not self._given_up and self._pace.is_due()
 
     def save(self) -> None:
-        """Write the journal; all that was counted is in the runs by now."""
+        """Write the journal; by now, everything counted is in the runs."""
         if self._given_up:
             return
         begun = {place: state for place, state in self._files.items() if state.ended or state.blocks}
@@ -133,7 +134,7 @@ class Checkpoint:
             write_file(self.journal, json.dumps(contents | {"digest": digest_of(contents)}))
 
     def load(self) -> bool:
-        """Take up what a killed run has counted; False where there is nothing."""
+        """Continue from what a killed run has counted; False if there is nothing."""
         folder = self.runs.folder
         try:
             contents = json.loads(self.journal.read_bytes())
@@ -190,8 +191,8 @@ def refuse_settings(folder: Path) -> NoReturn:
 
 
 def can_resume(inputs: Sequence[TextInput], how: TextReading) -> bool:
-    """Whether all text can be found again: lines from Python and pipes can be read only once. What was passed over so
-    far is in no run, and blocks of several languages have no numbers of their own.
+    """Whether all text can be read again; iterables and pipes cannot. Nor can a run resume that skips texts or drops
+    duplicates (the runs do not record which), or that reads blocks of several languages (they have no numbers).
     """
     if how.language_column is not None or how.on_error != "stop" or how.dedup is not None:
         return False
@@ -209,14 +210,14 @@ def state_of(file: TextFile) -> FileState:
 
 
 def exists(folder: Path) -> bool:
-    """Whether there is something to go on from."""
+    """Whether there is something to resume from."""
     return (folder / JOURNAL).exists()
 
 
 def remove(folder: Path, *, but: Collection[str] = ()) -> None:
-    """Remove what a count has put into the folder, and the folder itself if it holds nothing else.
+    """Remove the files of a count from the folder, and the folder itself if it is empty then.
 
-    The journal goes first: without it the rest is nothing, should this be interrupted.
+    The journal goes first: if this is interrupted, the rest is worthless without it.
     """
     for name in sorted(names_in(folder), key=lambda name: name != JOURNAL):
         if OURS.fullmatch(name) and name not in but:

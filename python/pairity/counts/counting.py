@@ -1,4 +1,4 @@
-"""Counting: the text of every language becomes counts, on all threads at once."""
+"""Counting: from the text of every language to counts, on all threads."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ Engine = Callable[
     [Sequence[TextInput], Pretokenization, TextReading, bool, reading.BytesListener | None],
     tuple[Mapping[str, LanguageCounts], Sequence[str]],
 ]
-"""What counts text elsewhere: (inputs, how it is cut, how it is read, whether words are counted, progress) -> the
-counts of every language, and notes on its text."""
+"""Counts text outside of this process: (inputs, how to cut it, how to read it, whether to count words, progress) ->
+the counts of every language, and notes."""
 
 
 def count(
@@ -90,7 +90,8 @@ def count(
     check_min_count(min_count, split)
     draw = None if draw is None or draw.takes_all else draw
     cut = Pretokenization.of(pretokenizer, digits, normalize)
-    how = TextReading(**how_read, cut=None if draw else cut)  # parts of a long line could not be drawn as one
+    # A line is drawn as a whole, so long lines must not come in parts.
+    how = TextReading(**how_read, cut=None if draw else cut)
     dedup, language_column = how.dedup, how.language_column
     if memory is not None and dedup is not None:
         how = replace(how, dedup_memory=bytes_of(memory) // 4)
@@ -153,7 +154,7 @@ def count(
     made = {**given.rows, **counted}
     order = given.order(found.inputs, of_records=sorted(counted.keys() - texts.keys()))
     if choice is not None and language_column is not None and not part_of:
-        notes += chosen(choice, order)[1]  # what only records name is known when all is read
+        notes += chosen(choice, order)[1]  # languages that only records name are known after reading
     unwanted = [name for name in order if not is_wanted(name)]
     if drawn and draw:
         selection: Selection | None = Selection((draw.describe(),), drawn.given)
@@ -232,7 +233,7 @@ def check_text(inputs: Sequence[TextInput], made: Mapping[str, Rows]) -> None:
 
 
 def refuse_together(shard: object, engine: object, **settings: object) -> None:
-    """Refuse what only a process can do that sees all text."""
+    """Refuse settings that need a process that sees all text."""
     for name, value in settings.items():
         if value is not None and (shard or engine):
             where = "an engine" if engine else "a shard"
@@ -243,7 +244,7 @@ def refuse_together(shard: object, engine: object, **settings: object) -> None:
 
 
 class TextCounter:
-    """Counts texts as they come, of one language or another: for pipelines that have texts and no files."""
+    """Counts texts of any language as they come: for pipelines that have texts but no files."""
 
     def __init__(self, cut: Pretokenization, errors: str = "strict", count_words: bool = False) -> None:
         check_errors(errors)

@@ -2,8 +2,8 @@
 
     eng_Latn.txt: "to be or not to be"  ->  eng_Latn: {b" be": 2, b" not": 1, b" or": 1, b" to": 1, b"to": 1}
 
-Counts are a multiset: where a key occurs twice, in one file or in several, its counts are summed. So counting
-may be cut into any parts and put together again, and `merge` is exact.
+Counts are a multiset: if a key occurs twice, in one file or in several, its counts are summed. So the work of counting
+may be split in any way, and `merge` is exact.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ class Counts(Mapping[str, LanguageCounts], AlreadyCounted):
 
 
 def merge(parts: Sequence[Counts], *, origins: Sequence[str] = ()) -> Counts:
-    """Sum counts that were cut in the same way and are of the same split; `origins` name them in errors."""
+    """Sum counts of the same split that were cut in the same way; `origins` name them in errors."""
     check_alike(parts, list(origins) or [f"counts {number}" for number in range(1, len(parts) + 1)])
     first = parts[0]
     languages: dict[str, LanguageCounts] = {}
@@ -179,7 +179,7 @@ def merge(parts: Sequence[Counts], *, origins: Sequence[str] = ()) -> Counts:
 
 
 def check_text(sizes: Mapping[str, TextSize]) -> None:
-    """What a shard may have, all of them may not: a language without text."""
+    """Refuse a language without text, which a single shard may have, but not all of them together."""
     for language, size in sizes.items():
         if not size.bytes:
             raise PairityError(
@@ -188,7 +188,7 @@ def check_text(sizes: Mapping[str, TextSize]) -> None:
 
 
 def counts_files(paths: Any) -> list[Path]:
-    """The counts files that are given, one by one or in folders."""
+    """The counts files, given one by one or as folders."""
     files: list[Path] = []
     for part in resolve(paths).inputs:
         if not (isinstance(part, CountsInput) and isinstance(part.data, Path)):
@@ -201,7 +201,7 @@ def counts_files(paths: Any) -> list[Path]:
 
 
 class CutText(Protocol):
-    """What says how its text was cut and what it is for: counts, or the header of a file of counts."""
+    """Anything that records how its text was cut and its split: counts, or the header of a counts file."""
 
     @property
     def pretokenization(self) -> Pretokenization: ...
@@ -212,7 +212,7 @@ class CutText(Protocol):
 
 
 def check_alike(parts: Sequence[CutText], names: Sequence[str]) -> None:
-    """Refuse to put together what was cut in different ways, is of different splits, or is not all of a deal."""
+    """Refuse to merge parts that were cut differently, are of different splits, or are an incomplete set of shards."""
     if not parts:
         raise PairityError("no counts to merge: give at least one.")
     first = parts[0]
@@ -232,7 +232,7 @@ def check_alike(parts: Sequence[CutText], names: Sequence[str]) -> None:
 
 
 def drawn_together(parts: Iterable[tuple[Mapping[str, TextSize], Selection | None]]) -> Selection | None:
-    """What each language gave in all; where nothing was drawn, that is all it has."""
+    """How much was drawn of each language in total; parts that were not drawn count with all their text."""
     given: dict[str, Given] = {}
     settings: list[Mapping[str, Any]] = []
     for sizes, drawn in parts:
@@ -245,7 +245,7 @@ def drawn_together(parts: Iterable[tuple[Mapping[str, TextSize], Selection | Non
 
 
 def order_of(parts: Sequence[Iterable[str]]) -> list[str]:
-    """The order that no part contradicts, by name where none decides: the same, in whatever order the parts come."""
+    """An order that contradicts no part, by name where the parts leave a choice: it does not depend on their order."""
     graph: TopologicalSorter[str] = TopologicalSorter()
     for part in map(list, parts):
         for language in part:

@@ -1,4 +1,4 @@
-"""Counts that came as sources: files, tables and values, read and summed."""
+"""Counts given as sources: files, tables and values, read and summed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pairity.text.pretokenizers import Pretokenization
 
 @dataclass(frozen=True)
 class GivenCounts:
-    """Counts that came as sources: the languages of each, the sums, and what was drawn of their text."""
+    """Counts given as sources: the languages of each, their sums, and how their text was drawn."""
 
     origins: Sequence[str]
     languages_of: Sequence[Sequence[str]]
@@ -44,7 +44,7 @@ class GivenCounts:
                     )
 
     def order(self, inputs: Sequence[TextInput | CountsInput], of_records: Sequence[str]) -> list[str]:
-        """All languages in the order of the sources; of records, by name."""
+        """All languages in the order of the sources; those that records name, by name."""
         each = iter(self.languages_of)
         return list(
             dict.fromkeys(
@@ -64,7 +64,7 @@ class GivenCounts:
 def given_counts(
     parts: Sequence[CountsInput], cut: Pretokenization, split: Split, storage: Storage
 ) -> GivenCounts:
-    """The sums are on disk where memory is limited."""
+    """Read and sum the counts; with limited memory, the sums are on disk."""
     origins = [part.origin for part in parts]
     if not parts:
         return GivenCounts((), (), {})
@@ -95,7 +95,7 @@ def given_counts(
 
 
 def counts_of(part: CountsInput, cut: Pretokenization, split: Split) -> Counts:
-    """Counts that came as a source, checked against what was asked for."""
+    """The counts of one source; they must be cut as requested and of this split."""
     if isinstance(part.data, Path):
         return Counts(*parquet.read(part.data, cut, split))
     if isinstance(part.data, Counts):

@@ -1,4 +1,4 @@
-"""Merging counts files, however large: their rows become sorted runs, and those are merged."""
+"""Merging counts files of any size: write their rows as sorted runs, then merge the runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pairity.text.pretokenizers import Pretokenization
 from pairity.text.reading import BytesListener
 
 ToSum = dict[str, list[tuple[TextSize, Pruned | None]]]
-"""Language -> the size of the text of each part, and what was pruned there."""
+"""Language -> for each part, the size of its text and what was pruned."""
 
 
 def merge_files(
@@ -27,9 +27,9 @@ def merge_files(
     min_count: int = 1,
     heard: BytesListener = silence,
 ) -> Counts:
-    """The sum of counts files, in the same order of languages whatever the order of the files.
+    """The sum of counts files. The order of the languages does not depend on that of the files.
 
-    Runs go into `folder`, which must last until the counts are saved. `heard(done, total, what)` gets bytes of files,
+    Runs go into `folder`, which must exist until the counts are saved. `heard(done, total, what)` gets bytes of files,
     and then of runs.
     """
     headers = [parquet.read_header(path, None, None) for path in files]
@@ -50,7 +50,7 @@ def merge_files(
 
 
 def add_file(runs: Runs, parts: ToSum, path: Path, header: Header) -> list[str]:
-    """Write the rows of a counts file as runs; returns its languages in their order."""
+    """Write the rows of a counts file as runs; returns its languages in order."""
     sizes: dict[str, list[TextSize]] = {}
 
     def rows() -> Iterator[tuple[str, Chunk]]:

@@ -1,7 +1,7 @@
 """The counts file: one Parquet file with the columns language, pretoken, count.
 
-Its metadata say how the text was cut, what split it is, how large each language's text was, and what the rows of
-every row group digest to. They are written last, so the rows may be written while they are still being made.
+Its metadata record how the text was cut, the split, the size of each language's text, and a digest of the rows of
+every row group. They are written last, so rows can be written while later ones are still being made.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from pairity.text.pretokenizers import Pretokenization
 FORMAT = 1
 METADATA_KEY = b"pairity"
 ROW_GROUP_ROWS = 1 << 20
-ROW_GROUP_BYTES = 1 << 25  # of pre-tokens: a group is held in memory, several times over while it is written
+ROW_GROUP_BYTES = 1 << 25  # of pre-tokens; writing a group takes several times as much memory
 BATCH_ROWS = 1 << 16
 SCHEMA = pa.schema(
     [
@@ -69,7 +69,7 @@ class Stored(NamedTuple):
 
 
 def check_name(path: Path) -> None:
-    """Refuse a place that is not one for a file of counts."""
+    """Refuse a path that cannot be a counts file."""
     if path.suffix != ".parquet" or path.is_dir():
         raise PairityError(
             f"counts are saved as one Parquet file: write {path / 'counts.parquet'} instead of {path}."
@@ -77,7 +77,7 @@ def check_name(path: Path) -> None:
 
 
 def write(path: Path, stored: Stored) -> list[Summary]:
-    """Write one file; it appears under its name only when it is whole. Rows are taken one row group at a time."""
+    """Write one file, which appears under its name only when complete. Rows are taken one row group at a time."""
     summary = []
 
     def fill(file: BinaryIO) -> None:
@@ -87,10 +87,10 @@ def write(path: Path, stored: Stored) -> list[Summary]:
             SCHEMA,
             compression="zstd",
             use_dictionary=["language", "count"],
-            # Sorted neighbours share their beginnings, which this encoding writes only once.
+            # Sorted neighbours share prefixes, which this encoding writes only once.
             column_encoding={"pretoken": "DELTA_BYTE_ARRAY"},
             write_page_checksum=True,
-            store_schema=False,  # else readers take the metadata of the schema, which is written first
+            store_schema=False,  # or readers would take the metadata of the schema, which is written first
         ) as writer:
             for language, rows in stored.languages.items():
                 distinct = total = 0
@@ -119,7 +119,7 @@ def metadata_of(stored: Stored, groups: Sequence[Mapping[str, Any]]) -> dict[str
         },
         "split": stored.split,
         "languages": {
-            # Every line is a text of its own.
+            # Every line is a document.
             language: {"documents": rows.size.lines, **described(rows.size)}
             | ({"pruned": asdict(rows.pruned)} if rows.pruned else {})
             for language, rows in stored.languages.items()
@@ -138,7 +138,7 @@ def described(size: TextSize) -> dict[str, int | None]:
 
 
 def digest_of_rows(table: Any) -> str:
-    """SHA-256 of rows, equal for equal rows. Parquet's own checksums can be switched off by one flipped bit."""
+    """SHA-256 of rows. Parquet has checksums too, but one flipped bit can switch them off."""
     sha = hashlib.sha256(
         f"{table.num_rows} rows of {pc.unique(table.column('language')).to_pylist()}\n".encode()
     )
@@ -151,7 +151,7 @@ def digest_of_rows(table: Any) -> str:
 
 
 def row_groups(language: str, chunks: Iterable[Chunk]) -> Iterator[Any]:
-    """The rows of one language, a row group at a time: the same groups, however the rows come in chunks."""
+    """The rows of one language, a row group at a time. The groups do not depend on how rows come in chunks."""
     waiting: list[Chunk] = []
     rows = size = 0
     for chunk in chunks:
@@ -164,7 +164,7 @@ def row_groups(language: str, chunks: Iterable[Chunk]) -> Iterator[Any]:
         ends = group_ends(pretokens)
         for start, stop in pairwise([0, *ends[:-1]]):
             yield row_group(language, pretokens.slice(start, stop - start), counts[start:stop])
-        start = ends[-2] if len(ends) > 1 else 0  # the last group may go on in the next chunk
+        start = ends[-2] if len(ends) > 1 else 0  # the last group may continue in the next chunk
         waiting = [(pretokens.slice(start), counts[start:])]
         rows, size = len(counts) - start, bytes_in(waiting[0][0])
     pretokens, counts = together(waiting)
@@ -173,7 +173,7 @@ def row_groups(language: str, chunks: Iterable[Chunk]) -> Iterator[Any]:
 
 
 def group_ends(pretokens: Any) -> list[int]:
-    """Where each group ends that has as many rows as fit."""
+    """Where each group ends, if each takes as many rows as fit."""
     offsets = np.frombuffer(text_buffers(pretokens)[1], np.int64)
     ends = [0]
     while ends[-1] < len(pretokens):
@@ -211,7 +211,7 @@ def row_group(language: str, pretokens: Any, counts: Array) -> Any:
 
 
 class Header(NamedTuple):
-    """What the metadata of a counts file say; of a file that pairity did not make, what the user said."""
+    """The metadata of a counts file; for a file that pairity did not make, what the user stated."""
 
     pretokenization: Pretokenization
     split: Split
@@ -223,7 +223,7 @@ class Header(NamedTuple):
 
 
 def read(path: Path, stated: Pretokenization | None, split: Split | None) -> Stored:
-    """All of a file, in memory."""
+    """A whole file, in memory."""
     header = read_header(path, stated, split)
     found = list(tables(path, header))
     if not found and not header.shard:
@@ -243,7 +243,7 @@ def read(path: Path, stated: Pretokenization | None, split: Split | None) -> Sto
 
 
 def read_header(path: Path, stated: Pretokenization | None, split: Split | None) -> Header:
-    """What a file says of itself, checked against what was asked for."""
+    """The header of a file; its text must be cut as requested and of this split."""
     try:
         with pq.ParquetFile(path) as file:
             stored = (file.metadata.metadata or {}).get(METADATA_KEY)
@@ -287,7 +287,7 @@ def parse_header(metadata: Any, path: Path) -> Header:
         raise ValueError("the sample is of other languages")
     if metadata.get("digest", digest_of(metadata)) != digest_of(metadata):
         raise ValueError("it does not match its digest")
-    groups = metadata.get("row_groups")  # an older pairity wrote none
+    groups = metadata.get("row_groups")  # older versions wrote none
     if groups is not None and not all(type(group["rows"]) is int and group["rows"] > 0 for group in groups):
         raise ValueError("the rows of its row groups are not whole numbers")
     return Header(
@@ -312,7 +312,7 @@ def parse_size(language: str, described: Mapping[str, Any]) -> TextSize:
 
 
 def tables(path: Path, header: Header) -> Iterator[Any]:
-    """The rows of a file, some at a time, each table compared with its digest before it is given out."""
+    """The rows of a file, some at a time; each table is checked against its digest first."""
     groups = iter(header.row_groups or ())
     due = next(groups, None)
     waiting: list[Any] = []
@@ -366,7 +366,7 @@ def check_same(
 
 
 def how_to_count(made_with: Pretokenization, asked: Pretokenization) -> str:
-    """Words do not say what phrases they were in."""
+    """How to count the text again; words alone do not tell which phrases they were in."""
     if asked.words is None or asked.words.hash != made_with.hash:
         return ""
     digits = " --single-digits" if ":digits" in asked.name else ""
@@ -375,5 +375,5 @@ def how_to_count(made_with: Pretokenization, asked: Pretokenization) -> str:
 
 
 def give_back_memory() -> None:
-    """Reading takes several times what is kept, and Arrow would keep the rest for itself through all of training."""
+    """Reading takes several times the memory of the result, and Arrow would hold on to it during all of training."""
     pa.default_memory_pool().release_unused()

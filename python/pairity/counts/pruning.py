@@ -1,4 +1,4 @@
-"""Pruning: pre-tokens that occur too rarely are left out, when asked, and what that costs is told."""
+"""Pruning: leave out rare pre-tokens on request, and say how much that loses."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def check_min_count(min_count: int, split: str) -> None:
 
 
 class PrunedRows:
-    """The rows of one language (`values.Rows`) without those that occur less often than `min_count`."""
+    """The rows of one language (`values.Rows`) without those rarer than `min_count`."""
 
     pruned: Pruned | None
 
@@ -58,7 +58,7 @@ class PrunedRows:
 
 
 class HalvedPhrases:
-    """The rows of one language in which phrases that occur less often than `min_count` are counted as their halves."""
+    """The rows of one language, with phrases rarer than `min_count` counted as their halves."""
 
     pruned: Pruned | None
 
@@ -80,7 +80,7 @@ class HalvedPhrases:
 
 
 def without_rare(language: str, rows: Rows, min_count: int, cut: Pretokenization) -> Rows:
-    """A rare phrase is halved until its parts are frequent or words, and only words are left out."""
+    """Halve rare phrases until their parts are frequent or single words; only rare words are left out."""
     if min_count == 1:
         return rows
     while halves := cut.halves:
@@ -91,7 +91,7 @@ def without_rare(language: str, rows: Rows, min_count: int, cut: Pretokenization
 
 
 def pruning_notes(summary: Iterable[Summary]) -> list[str]:
-    """What a user should hear: ["min_count 5 left out 1.9% of all pre-tokens and 71.3% of the distinct ones ..."]"""
+    """Notes for the user: ["min_count 5 left out 1.9% of all pre-tokens and 71.3% of the distinct ones ..."]"""
     rows = [row for row in summary if row.pruned is not None]
     if not rows:
         return []
@@ -109,8 +109,7 @@ def pruning_notes(summary: Iterable[Summary]) -> list[str]:
 
 
 def pruned_early(parts: Mapping[str, Sequence[Pruned | None]]) -> list[str]:
-    """What to say of sums, from what each part of a language has lost: pruning and merging give another result than
-    merging and pruning."""
+    """Warnings about merged counts of which some parts were pruned: that differs from pruning after merging."""
     found = [language for language, some in parts.items() if len(some) > 1 and any(some)]
     if not found:
         return []

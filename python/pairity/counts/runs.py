@@ -1,4 +1,4 @@
-"""Sorted runs: counts on disk, each a file with some words of one language in order, merged when they are read."""
+"""Sorted runs: counts on disk, each run a file with words of one language in order, merged when read."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from pairity.text.columns import text_buffers
 from pairity.text.reading import BytesListener
 
 FAN_IN = 64
-"""Runs that are merged at a time: as many files are open, with a block of each in memory."""
+"""Runs merged at a time; each has an open file and a block in memory."""
 
 CHUNK_ROWS = 1 << 16
 CHUNK_BYTES = 1 << 22
 
 
 def silence(*heard: object) -> None:
-    """For those who do not listen."""
+    """The listener of those who need no progress."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """One file: how many words it has, a digest of them, and the size of the text that they were counted in."""
+    """One file: the number of its words, their digest, and the size of the text they come from."""
 
     language: str
     name: str
@@ -42,7 +42,7 @@ class Run:
 
 
 class Runs:
-    """The runs of all languages, in one folder; several threads may add some at a time."""
+    """The runs of all languages in one folder. Several threads may add runs at once."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -56,12 +56,12 @@ class Runs:
         return [run for run in self if run.language == language]
 
     def restore(self, runs: Sequence[Run]) -> None:
-        """Take up runs that lie in the folder already."""
+        """Add runs that are already in the folder."""
         self._runs = list(runs)
         self._numbers = itertools.count(1 + max((int(Path(run.name).stem) for run in runs), default=-1))
 
     def spill(self, language: str, counter: _core.Counter) -> None:
-        """Write down what a counter holds."""
+        """Write what a counter holds as a run."""
 
         def fill(file: BinaryIO, name: str) -> Run:
             rows, digest, totals = counter.spill(file.name)
@@ -70,16 +70,16 @@ class Runs:
         self._runs.append(self.write(fill))
 
     def add(self, language: str, chunks: Iterable[Chunk], size: TextSize | None = None) -> None:
-        """Write down rows that come from elsewhere."""
+        """Write rows that were not counted here."""
         made = self.rows_written(language, chunks)
-        if size and not made:  # a language without a word: its lines, and that it was there
+        if size and not made:  # a language without words still has lines
             made = [self.write(lambda file, name: Run(language, name, *_core.RunWriter(file.name).finish()))]
         self._runs += [
             replace(run, size=size) if size and not number else run for number, run in enumerate(made)
         ]
 
     def rows_written(self, language: str, chunks: Iterable[Chunk]) -> list[Run]:
-        """Chunks as runs: one, or several where the order of the words begins anew."""
+        """Write chunks as runs: a new run begins wherever the words are out of order."""
         rest = (chunk for chunk in chunks if len(chunk[1]))
         chunk = next(rest, None)
 
@@ -104,7 +104,7 @@ class Runs:
         return made[0]
 
     def listeners(self, languages: Sequence[str], heard: BytesListener) -> dict[str, Callable[[int], None]]:
-        """For `merged` of each language in turn: `heard` gets bytes of the runs of all of them, done and in all."""
+        """A listener per language for `merged`; `heard` gets the bytes done and in total, over all languages."""
         rows = Counter[str]()
         for run in self:
             rows[run.language] += run.rows
@@ -121,9 +121,9 @@ class Runs:
         return {language: listener(language) for language in languages}
 
     def merged(self, language: str, heard: Callable[[int], None] = silence) -> Iterator[Chunk]:
-        """All words of a language in order, each once; `heard` gets how many rows of runs are read.
+        """All words of a language in order, each once; `heard` gets the number of rows read from runs.
 
-        Of too many runs, the shortest are merged first. They stay where they are, so that a killed merge can begin
+        If there are too many runs, the shortest are merged first. No run is deleted, so a killed merge can start
         again.
         """
         runs = self.of(language)
@@ -152,7 +152,7 @@ class Runs:
 
 
 def check_end(path: Path, run: Run) -> None:
-    """Refuse a file that is not the run that was written; its words are checked when they are read."""
+    """Refuse a file that is not the run as written. (Its words are checked when they are read.)"""
     try:
         with path.open("rb") as file:
             file.seek(-24, os.SEEK_END)
@@ -164,7 +164,7 @@ def check_end(path: Path, run: Run) -> None:
 
 
 class MergedRuns:
-    """The counts of one language that are still to be merged (`values.Rows`)."""
+    """The counts of one language, not merged yet (`values.Rows`)."""
 
     pruned: Pruned | None
 

@@ -2,9 +2,9 @@
 
     files of 5, 4, 3, 3 and 2 GB in 2 shards  ->  5 + 3 and 4 + 3 + 2
 
-Every job deals out all files in the same way and counts its own. A shard knows which one it is and what was dealt, so
-that a sum in which one is missing, or there twice, is an error. It has every language, in the order of the SOURCEs, if
-need be with nothing counted: so the sum is the counts file that one job would have written.
+Every job deals out all files in the same way and counts its own. A shard records its number and a digest of the deal,
+so a sum with a missing or repeated shard is an error. Each shard has all languages in the order of the SOURCEs, some
+perhaps with nothing counted, so the sum is exactly the counts file that one job would have written.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pairity.text.inputs import CountsInput, Resolved, TextFile, TextInput
 
 @dataclass(frozen=True)
 class Shard:
-    """Which part of a count this is, from 1 to `of`; `deal` is the digest of what every part gets."""
+    """Which part of a count this is, from 1 to `of`; `deal` is a digest of the files of all parts."""
 
     number: int
     of: int
@@ -38,13 +38,13 @@ class Shard:
 
 
 def take_shard(found: Resolved, shard: Any) -> tuple[Resolved, Shard]:
-    """What one of the jobs counts: every language, with the files of `shard`, which is (number, of)."""
+    """What one job counts: every language, with the files of `shard`, which is (number, of)."""
     if not (isinstance(shard, tuple) and len(shard) == 2 and all(type(value) is int for value in shard)):
         raise PairityError(f"shard is {shard!r}: give its number and how many there are, as in (3, 16).")
     inputs = [files_only(part) for part in found.inputs]
     number, of = shard
     hands = deal(inputs, Shard(number, of, "").of)
-    # Of every hand, not of the files alone: another version may deal the same files in another way.
+    # Digest all hands, not just the files: another version may deal the same files differently.
     files = [
         sorted([part.language, str(file.path), file.size] for part in hand for file in part.files)
         for hand in hands
@@ -56,7 +56,7 @@ def take_shard(found: Resolved, shard: Any) -> tuple[Resolved, Shard]:
 
 
 def files_only(part: TextInput | CountsInput) -> TextInput:
-    """What can be dealt out is what every job finds: files, which can be read more than once."""
+    """Refuse anything but regular files: every job must find the same ones, and read them again."""
     if isinstance(part, CountsInput):
         raise PairityError(
             f"{part.origin} holds counts, but shards are made from text: merge it with the shards afterwards."
@@ -69,13 +69,13 @@ def files_only(part: TextInput | CountsInput) -> TextInput:
 
 
 def deal(inputs: Sequence[TextInput], hands: int, together: float = 1 / 4) -> list[list[TextInput]]:
-    """Whole files, the largest first, each to the hand that has the fewest bytes; the same in whatever order they come.
+    """Deal whole files, the largest first, each to the hand with the fewest bytes; their order does not matter.
 
-    Files of one language stay together up to this part of what a hand gets, so that fewer words are found by several
-    hands and have to be added up. Every hand has all languages, some of them without a file.
+    Files of one language stay together, up to the share `together` of a hand: then fewer words occur in several hands
+    and have to be summed. Every hand has all languages, some of them without a file.
     """
     most = together * sum(size_of(part.files) for part in inputs) / hands
-    # By number: files of records have no language of their own.
+    # By the number of the input: files of records have no language.
     sorted_files = [sorted(part.files, key=lambda file: str(file.path)) for part in inputs]
     order = sorted(
         range(len(inputs)), key=lambda n: (inputs[n].language, *(str(f.path) for f in sorted_files[n]))
@@ -113,7 +113,7 @@ def size_of(files: Iterable[TextFile]) -> int:
 
 
 def check_shards(parts: Iterable[tuple[str, Shard | None]]) -> None:
-    """Refuse to sum shards, each with its origin, that are not one whole deal."""
+    """Refuse to sum shards, given with their origins, unless they are one complete deal."""
     seen: dict[int, str] = {}
     first: tuple[str, Shard] | None = None
     for origin, shard in parts:

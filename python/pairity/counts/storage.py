@@ -1,4 +1,4 @@
-"""Where a count may put what it counts: how much into memory, and into which folder."""
+"""Where counts are kept while counting: how much in memory, and in which folder."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from pairity.text.inputs import TextInput
 from pairity.text.options import TextReading
 
 BLOCKS = 4
-"""What a thread holds beside its counters, in blocks of text: one as it is read, and what becomes of it."""
+"""What a thread holds in addition to its counters, in blocks of text: one as read, and copies made from it."""
 LEAST = 12
-"""The least memory for a thread, in blocks: with less, every block would go to disk by itself."""
+"""The least memory per thread, in blocks: with less, every block would go to disk on its own."""
 
 
 @dataclass(frozen=True)
 class Storage:
-    """`limit`: bytes for counters. `folder`: a checkpoint. Without both, all stays in memory."""
+    """`limit`: bytes for counters. `folder`: a checkpoint. Without either, everything stays in memory."""
 
     threads: int
     limit: int | None = None
@@ -47,7 +47,7 @@ class Storage:
         *,
         beside: int = 0,
     ) -> Storage:
-        """From what a user gave; `beside` is what something else takes of the memory."""
+        """From what the user gave; `beside` is memory that is already used for something else."""
         if resume and checkpoint is None:
             raise PairityError("resume needs a checkpoint: name the folder that the killed run left.")
         folder = None if checkpoint is None else Path(checkpoint)
@@ -66,7 +66,7 @@ class Storage:
     def open(
         self, inputs: Sequence[TextInput], settings: Mapping[str, Any], how: TextReading
     ) -> tuple[Runs | None, Checkpoint | None]:
-        """The place for runs, if they may be needed, and a checkpoint, if the text can be found again."""
+        """The runs, if some may be needed, and a checkpoint, if the text can be read again."""
         if self.folder is None:
             return (None if self.limit is None else temporary_runs()), None
         runs = Runs(self.folder)
@@ -75,7 +75,7 @@ class Storage:
                 refuse_settings(self.folder)
             remove(self.folder)
             return runs, None
-        # Another version may cut files into other blocks.
+        # Another version may read files in other blocks.
         versions = {
             "pairity": version("pairity"),
             "pyarrow": pa.__version__,
@@ -95,7 +95,7 @@ def bytes_of(memory: str | int) -> int:
 
 
 def temporary_runs() -> Runs:
-    """In the system's folder for such things, for as long as something needs them."""
+    """Runs in a temporary folder, which is deleted when nothing refers to them any more."""
     folder = Path(tempfile.mkdtemp(prefix="pairity-"))
     runs = Runs(folder)
     weakref.finalize(runs, shutil.rmtree, folder, ignore_errors=True)

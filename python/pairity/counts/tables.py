@@ -1,4 +1,4 @@
-"""Counts made by hand or by another program, as tables or dicts; every row is checked."""
+"""Counts made by hand or by another program, as tables or dicts, with every row checked."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pairity.text.mistakes import check_language
 
 
 def from_table(table: Any, where: str, lines: Mapping[str, int]) -> dict[str, LanguageCounts]:
-    """Counts from rows of (language, pretoken, count) that came without the sizes of the text."""
+    """Counts from rows of (language, pretoken, count), without the sizes of the text."""
     return {
         language: measured(*rows, lines.get(language))
         for language, rows in rows_by_language(table, where).items()
@@ -125,7 +125,7 @@ def check_columns(table: Any, where: str) -> tuple[Any, Any, Array]:
 
 
 def measured(pretokens: Any, counts: Array, lines: int | None) -> LanguageCounts:
-    """Counts that came without sizes: bytes and characters follow from the pre-tokens, lines do not."""
+    """Counts with sizes: bytes and characters follow from the pre-tokens, lines must be given."""
     data, offsets_buffer = text_buffers(pretokens)
     offsets = np.frombuffer(offsets_buffer, np.int64)
     raw = np.frombuffer(data, np.uint8)[offsets[0] : offsets[-1]]

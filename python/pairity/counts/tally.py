@@ -1,9 +1,9 @@
 """The tally of a count: what its threads have counted so far, in memory and on disk.
 
-A thread takes an idle counter of the language or makes one, so a language has no more of them than it had threads at
-once. Sums and sorted output make the result the same whoever counted what. When counters would take more memory than
-they may, or a checkpoint is due, all threads wait at the ends of their blocks, every counter becomes a sorted run on
-disk, and the next blocks begin with empty ones.
+A thread takes an idle counter of the language or makes one, so a language has at most as many counters as it had
+threads at once. Counters are summed and sorted, so it does not matter who counted what. When counters would exceed
+their memory, or a checkpoint is due, all threads wait at the end of their blocks, every counter becomes a sorted run on
+disk, and counting continues with empty counters.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from pairity.text.inputs import TextFile
 
 
 class Held(NamedTuple):
-    """A counter, and the memory that is set aside for it."""
+    """A counter, and the memory reserved for it."""
 
     counter: _core.Counter
     memory: int
 
 
 class Tally:
-    """`limit`: bytes for all counters together. `runs`: where they go; without it, all stays in memory."""
+    """`limit`: bytes for all counters together. `runs`: where they are spilled; without it, all stays in memory."""
 
     def __init__(
         self,
@@ -56,10 +56,10 @@ class Tally:
         self._threads = threads
         self._idle: defaultdict[str, list[Held]] = defaultdict(list)
         self._sorted: dict[str, LanguageCounts] = {}
-        """Languages that have ended, as long as they are in memory."""
+        """Finished languages that are still in memory."""
         self._memory = 0
         self._turn = threading.Condition()
-        """Held for every change of what stands above and below."""
+        """Guards all other fields."""
         self._at_work = 0
         self._closed = False
 
@@ -86,13 +86,13 @@ class Tally:
                     self.keep()
 
     def end_file(self, language: str, file: TextFile) -> None:
-        """All blocks of a file were fed."""
+        """Called when all blocks of a file were fed."""
         if self._checkpoint:
             with self._turn:
                 self._checkpoint.end_file(language, file)
 
     def end(self, language: str) -> None:
-        """All text of a language was fed. Its words are sorted now, while other threads still count."""
+        """Called when all text of a language was fed. Sorts its words while other threads still count."""
         with self._turn:
             self.wait_until(lambda: not self._closed)
             self._at_work += 1
@@ -100,7 +100,7 @@ class Tally:
             memory = sum(one.memory for one in held)
             in_runs = bool(self._runs and self._runs.of(language))
             in_memory = not in_runs and (not held or self.has_room(memory))
-            self._memory += memory if in_memory else 0  # adding them up takes as much again
+            self._memory += memory if in_memory else 0  # summing counters takes as much again
         try:
             counters = [one.counter for one in held]
             if in_memory:
@@ -114,18 +114,18 @@ class Tally:
                 self.leave(-memory)
 
     def close(self) -> None:
-        """All text was fed. If some of it is in runs, then all goes there: a kill from now on costs no reading."""
+        """Called when all text was fed. If there are runs, spill the rest too: a kill from now on costs no reading."""
         with self._turn:
             if self._checkpoint and list(self.runs):
                 self.keep()
 
     @property
     def languages(self) -> set[str]:
-        """Those that have ended."""
+        """The finished ones."""
         return {*self._sorted, *(run.language for run in self._runs or ())}
 
     def rows(self, language: str, passed: Passed, heard: Callable[[int], None]) -> Rows:
-        """What was counted in all, and what was not; `heard` gets how many rows of runs have been merged."""
+        """The total counts of a language, with what was skipped; `heard` gets the number of merged rows."""
         if language in self._sorted:
             counts = self._sorted[language]
             return language_counts(
@@ -146,7 +146,7 @@ class Tally:
         return self._runs
 
     def take(self, language: str, more: int) -> Held:
-        """A counter for so many more bytes of text, with memory set aside."""
+        """A counter with memory reserved for `more` bytes of text."""
         with self._turn:
             while True:
                 self.wait_until(lambda: not self._closed)
@@ -161,10 +161,10 @@ class Tally:
                     return Held(counter, memory)
                 self.spill_all()
 
-    # Memory: all that follows is called with `_turn` held
+    # Memory: everything below is called with `_turn` held
 
     def leave(self, memory: int) -> None:
-        """The end of some work, which changed how much memory is held."""
+        """End some work, which changed the reserved memory by this much."""
         self._memory += memory
         self._at_work -= 1
         self._turn.notify_all()
@@ -177,14 +177,14 @@ class Tally:
             self._turn.wait()
 
     def keep(self) -> None:
-        """A checkpoint. A disk that is full now is no reason to end a run that has memory enough."""
+        """Save a checkpoint. A full disk does not end a run that has enough memory."""
         try:
             self.spill_all()
         except PairityError as error:
             warnings.warn(f"the checkpoint is not up to date: {error}", PairityWarning, stacklevel=2)
 
     def spill_all(self) -> None:
-        """All that is in memory goes to disk, and the checkpoint says so."""
+        """Move everything from memory to disk, and record it in the checkpoint."""
         self._closed = True
         try:
             self.wait_until(lambda: not self._at_work)
@@ -194,7 +194,7 @@ class Tally:
             self._turn.notify_all()
 
     def spill(self) -> None:
-        """What is written is taken out of memory, also where something else cannot be written."""
+        """Write every counter, and drop those that were written even if others fail."""
         jobs: list[tuple[Callable[[], object], Callable[[], object]]] = [
             (partial(self.runs.spill, language, held.counter), partial(those.remove, held))
             for language, those in self._idle.items()
@@ -228,7 +228,7 @@ class Tally:
 
 
 def from_core(counter: _core.Counter, words_counted: bool) -> LanguageCounts:
-    """What a counter has counted, which is finished then."""
+    """The counts of a counter, which cannot be used after this."""
     data, offsets, counts, totals = counter.finish()
     return language_counts(*chunk_of(data, offsets, counts), known(TextSize(**totals), words_counted))
 
@@ -238,7 +238,7 @@ def known(size: TextSize, words_counted: bool) -> TextSize:
 
 
 def with_passed(size: TextSize, passed: Passed, language: str) -> TextSize:
-    """With what was passed over, and without the lines that cuts in long lines look like."""
+    """Add what was skipped, and subtract the cuts in long lines, which were counted as lines."""
     return replace(
         size,
         lines=(size.lines or 0) - passed.cuts.get(language, 0),

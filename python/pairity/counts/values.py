@@ -1,4 +1,4 @@
-"""The counts of one language as a value, and what can be done with such values: compare, digest, sum."""
+"""The counts of one language as a value that can be compared, digested and summed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Array = npt.NDArray[np.uint64]
 MAX_COUNT = 2**63 - 1
 
 PASSED = ("skipped", "duplicates")
-"""How much of a text was passed over; mostly nothing, and then files do not mention it."""
+"""Sizes of what was skipped. Usually nothing was, and then files do not mention them."""
 
 Chunk = tuple[Any, Array]
 """Some distinct pre-tokens, sorted, as a pa.LargeBinaryArray, and how often each occurs."""
@@ -32,7 +32,7 @@ Chunk = tuple[Any, Array]
 
 @dataclass(frozen=True)
 class TextSize:
-    """How much text was counted; `lines` and `words` are None where they were not."""
+    """How much text was counted; `lines` and `words` are None if they were not counted."""
 
     lines: int | None = 0
     bytes: int = 0
@@ -58,8 +58,7 @@ class TextSize:
 
 @dataclass(frozen=True)
 class Pruned:
-    """What was left out because it occurs less often than `min_count`: so many distinct pre-tokens, with so many
-    occurrences in all."""
+    """What was left out because it is rarer than `min_count`: the number of distinct pre-tokens and of occurrences."""
 
     min_count: int
     distinct: int
@@ -67,7 +66,7 @@ class Pruned:
 
     @staticmethod
     def sum(parts: Iterable[Pruned | None]) -> Pruned | None:
-        """Of counts that are put together: the largest limit, and all that is missing."""
+        """For merged counts: the largest limit, and everything that is missing."""
         known = [part for part in parts if part is not None]
         if not known:
             return None
@@ -90,13 +89,13 @@ class Summary(NamedTuple):
 
 
 class Rows(Protocol):
-    """The counts of one language, wherever they are: in memory or still to be merged from disk."""
+    """The counts of one language, in memory or still to be merged from disk."""
 
     @property
     def size(self) -> TextSize: ...
     @property
     def pruned(self) -> Pruned | None:
-        """Known when the last chunk was given."""
+        """Known only after the last chunk."""
 
     def chunks(self) -> Iterator[Chunk]: ...
 
@@ -127,7 +126,7 @@ class LanguageCounts(AlreadyCounted):
 
     @property
     def total(self) -> int:
-        """Pre-tokens in the text."""
+        """The number of pre-tokens in the text."""
         return int(self.counts.sum())
 
     @property
@@ -142,12 +141,12 @@ class LanguageCounts(AlreadyCounted):
         return text_buffers(self.pretokens)
 
     def pretoken_bytes(self) -> int:
-        """Bytes of the text as it was cut: the number of tokens before the first merge."""
+        """Bytes of the text after cutting: its number of tokens before the first merge."""
         offsets = np.frombuffer(self.buffers()[1], np.int64)
         return weighted(np.diff(offsets), self.counts)
 
     def digest(self) -> str:
-        """SHA-256 of what was counted: equal for equal text, wherever and however it was counted."""
+        """SHA-256 of the counts: equal for equal text, no matter how it was counted."""
         data, offsets_buffer = self.buffers()
         offsets = np.frombuffer(offsets_buffer, np.int64)
         sha = hashlib.sha256(f"{self.distinct} pre-tokens in {self.lines} lines\n".encode())
@@ -167,7 +166,7 @@ class LanguageCounts(AlreadyCounted):
 
 
 def weighted(sizes: npt.NDArray[np.int64], counts: Array) -> int:
-    """Sizes of pre-tokens times how often each occurs, summed; beyond 2**63, where no text is, a rounded sum."""
+    """The sum of sizes * counts. Beyond 2**63, which no real text reaches, the sum is rounded."""
     rounded = float(sizes.astype(np.float64) @ counts)
     return int(rounded) if rounded > MAX_COUNT else int(sizes.astype(np.uint64) @ counts)
 
@@ -192,7 +191,7 @@ def sum_language(language: str, parts: Sequence[LanguageCounts]) -> LanguageCoun
 
 
 def chunk_of(data: bytes, offsets: bytes, counts: bytes) -> Chunk:
-    """Columns of the core as those of Arrow and NumPy."""
+    """Buffers of the core as Arrow and NumPy arrays."""
     numbers: Array = np.frombuffer(counts, "<u8")
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
     return pa.Array.from_buffers(pa.large_binary(), len(numbers), buffers), numbers
@@ -219,7 +218,7 @@ def in_memory(rows: Rows) -> LanguageCounts:
     chunks = list(rows.chunks())
     counts = np.concatenate([np.empty(0, np.uint64), *(counts for _, counts in chunks)])
     words = [pretokens for pretokens, _ in chunks]
-    del chunks  # so that nothing is held twice but the words, for as long as they are put together
+    del chunks  # free them before concatenating: only the words are then held twice
     pretokens = pa.concat_arrays(words) if words else pa.array([], pa.large_binary())
     return language_counts(pretokens, counts, rows.size, rows.pruned)
 
@@ -233,7 +232,7 @@ def summary_of(language: str, rows: Rows) -> Summary:
 
 
 def sum_known(sizes: Iterable[int | None]) -> int | None:
-    """A sum is known only if all of its parts are."""
+    """The sum, or None if any part is unknown."""
     total = 0
     for size in sizes:
         if size is None:
@@ -243,7 +242,7 @@ def sum_known(sizes: Iterable[int | None]) -> int | None:
 
 
 def distinct(language: str, pretokens: Any, counts: Array) -> tuple[Any, Array]:
-    """Sorted by bytes, equal keys summed. Input already in that form is returned unchanged."""
+    """Sort by bytes and sum equal keys. Input that is already in this form is returned unchanged."""
     if (
         len(pretokens) < 2
         or pc.all(pc.less(pretokens.slice(0, len(pretokens) - 1), pretokens.slice(1))).as_py()

@@ -1,28 +1,28 @@
-"""Experiments: a grid of settings becomes tokenizers, their scores, one table and one page.
+"""Experiments: from a grid of settings to tokenizers, their scores, one table and one page.
 
-In: a file (or an `Experiment`) that names text, settings and what to judge on. Out: a folder with all of it, which the
-same command completes where it was interrupted. Next: `pairity.cli` prints the table.
+In: a file (or an `Experiment`) with text, settings and texts to evaluate on. Out: a folder with all results; after an
+interruption, the same command completes it. Next: `pairity.cli` prints the table.
 
-    experiment    what may be asked for, checked key by key     (reading: from TOML and back)
+    experiment    the settings, checked key by key     (reading: from TOML and back)
     combinations  every combination of settings, by name
-    plan          each with its text and its policy, and all that can be wrong with it    (data: the text itself)
-    folder        where everything goes, and what is finished there
-    corpus        the counts of each text that is learned from, drawn and counted once
-    making        tokenizers: trained, cut from a larger one, or opened
-    scoring       the rows on every text that is judged
+    plan          each with its text and its policy, and all checks before the work    (data: the text itself)
+    folder        where everything goes, and which parts are finished
+    corpus        the counts of each training text, drawn and counted once
+    making        tokenizers: trained, truncated from a larger one, or opened
+    scoring       the scores of all rows on every text
     table         one typed row per tokenizer and text
     pages         the page
     running       run(), which calls the others in this order
 
-Tuning is a search over such rows for the one that keeps to targets:
+Tuning is a search over such rows for the best one that meets targets:
 
-    targets       what may be asked for
+    targets       the limits that can be set
     knobs         settings from classical to equal costs, and the search along them
-    trying        settings to tokenizers and numbers, by the modules above
-    sizing        which larger vocabulary would meet targets that are out of reach
+    trying        from settings to tokenizers and numbers, with the modules above
+    sizing        the larger vocabulary that would meet targets, if this one cannot
     curve         a point for every setting
-    verdict       what was found, in words
-    tuned         what tuning gave, and how it is written
+    verdict       the outcome, in words
+    tuned         the result, and how it is written
     tuning        tune(), which calls the others
 """
 

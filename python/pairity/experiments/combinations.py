@@ -1,4 +1,4 @@
-"""Every combination of settings that an experiment asks for, by name; the text is not looked at.
+"""Every combination of settings of an experiment, by name, without looking at the text.
 
 grid vocab_size = [8000, 16000], runs classical and parity with window = [50, 100]
 -> classical@8000, classical@16000, parity, window=50@8000, ... (one run without a name: window=50@8000)
@@ -17,14 +17,14 @@ from pairity.experiments.experiment import METHODS, Experiment, as_list, name_an
 
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 EXISTING = "existing"
-"""The method of a tokenizer that is only judged."""
+"""The method of a tokenizer that is only evaluated."""
 
 
 @dataclass(frozen=True)
 class Combination:
-    """The settings of one tokenizer: all that were given and have a use.
+    """The settings of one tokenizer: all that were given and have an effect.
 
-    `family` is its name without its size, and `series` without its value of the setting that the chart is about.
+    `family` is its name without the size, and `series` without the value of the setting in the chart.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Combination:
     settings: Mapping[str, Any]
     place: str
     own: frozenset[str] = frozenset()
-    """The keys that its run gives, and not the grid."""
+    """The keys that come from its run, not from the grid."""
 
 
 def combinations(experiment: Experiment) -> list[Combination]:
@@ -78,7 +78,7 @@ def combinations(experiment: Experiment) -> list[Combination]:
 
 
 def settings_of(experiment: Experiment, run: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Every combination of a run with the grid, without what has no use in it; equal ones once."""
+    """Every distinct combination of a run with the grid, without settings that have no effect."""
     found: list[dict[str, Any]] = []
     for method in experiment.methods_of(run):
         given = {**experiment.grid, **run}
@@ -95,7 +95,7 @@ def settings_of(experiment: Experiment, run: Mapping[str, Any]) -> list[dict[str
 
 
 def idle_in(settings: Mapping[str, Any]) -> set[str]:
-    """The keys that change nothing beside the others."""
+    """The keys that have no effect, given the others."""
     idle = set()
     if settings.get("balance") != "temperature":
         idle.add("temperature")
@@ -124,7 +124,7 @@ def reason(key: str) -> str:
 def named(
     experiment: Experiment, run: Mapping[str, Any], settings: Sequence[dict[str, Any]], place: str
 ) -> list[Combination]:
-    """The combinations of a run, called after it and after what differs between them."""
+    """The combinations of a run, named after it and after what differs between them."""
     varying = [
         key
         for key in dict.fromkeys(["method", *experiment.grid, *run, "seed"])
@@ -136,7 +136,7 @@ def named(
     placed = PLACEHOLDER.findall(template)
 
     def called(one: Mapping[str, Any], without: str | None) -> str:
-        """A name that does not tell the value of one setting."""
+        """The name without the value of one setting."""
         parts = [PLACEHOLDER.sub(lambda key: "…" if key[1] == without else spelled(one[key[1]]), template)]
         shown = [key for key in varying if key in one and key not in (*placed, "vocab_size", without)]
         if not template and ("method" in shown or len(experiment.runs) > 1 or not shown):

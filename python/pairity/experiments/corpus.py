@@ -1,4 +1,4 @@
-"""The counts of every text that is trained on: drawn and counted once, and kept in the cache of the folder."""
+"""The counts of every training text, drawn and counted once and kept in the cache of the folder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pairity.training.texts import only
 
 @dataclass(frozen=True)
 class Counted:
-    """Where the counts of a corpus are. `given`: what each language gave, of what it has."""
+    """Where the counts of a corpus are. `given`: how much was drawn of each language."""
 
     corpus: Corpus
     key: str
@@ -43,7 +43,7 @@ def key_of_corpus(corpus: Corpus, data: Data) -> str:
 def count_all(
     corpora: Sequence[Corpus], data: Data, folder: Folder, threads: int | None, show: Progress
 ) -> list[Counted]:
-    """Count those that are not in the cache yet."""
+    """Count the corpora that are not in the cache yet."""
     found = []
     for number, corpus in enumerate(corpora, 1):
         key = key_of_corpus(corpus, data)

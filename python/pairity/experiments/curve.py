@@ -51,7 +51,7 @@ def points_of(
 
 
 APART: Final = ("costs", "changes", "misses")
-"""Fields of a point that are no columns as they are."""
+"""Fields of a point that do not become columns as they are."""
 
 
 def table_of(points: Sequence[Point], priced: Sequence[str]) -> pa.Table:

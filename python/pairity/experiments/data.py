@@ -1,4 +1,4 @@
-"""The text of an experiment: found, and read where it is small, before any work; with digests that tell it changed."""
+"""The text of an experiment: found before any work, read if it is small, and digested to notice changes."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ Lines = dict[str, list[str]]
 
 @dataclass(frozen=True)
 class Data:
-    """`train` is found and not yet read; dev text and the texts to judge on are small, and here."""
+    """`train` is found but not read yet; dev text and the texts to evaluate on are small and in memory."""
 
     train: Resolved
     languages: tuple[str, ...]
-    """Those of train."""
+    """The languages of train."""
     digests: Mapping[str, str]
     """Language -> SHA-256 of its train files."""
     dev: Lines | None
     judged: Mapping[str, Lines]
     text_column: str = "text"
     where: str = "the experiment"
-    """How errors call the experiment."""
+    """The name of the experiment in errors."""
 
     def digest(self, codes: Sequence[str]) -> str:
-        """Of the train text of these languages."""
+        """The digest of the train text of these languages."""
         return digest_of({code: self.digests[code] for code in codes})
 
     @property
     def counted(self) -> bool:
-        """Train is counts, of which no lines can be drawn."""
+        """Whether train is counts, from which no lines can be drawn."""
         return any(isinstance(part, CountsInput) for part in self.train.inputs)
 
 
@@ -74,7 +74,7 @@ def read_data(experiment: Experiment, show: Progress) -> Data:
 
 
 def place_of_text(experiment: Experiment, name: str) -> str:
-    """How errors call a text to judge on; `tune` judges on a part of dev, if on nothing else."""
+    """The name of an evaluation text in errors. (`tune` evaluates on a part of dev by default.)"""
     if not experiment.from_options:
         return f"[judge] {name}"
     return "dev" if name == "dev" else "the text to judge on"
@@ -82,7 +82,7 @@ def place_of_text(experiment: Experiment, name: str) -> str:
 
 @contextmanager
 def named(key: str) -> Iterator[None]:
-    """Errors that begin with the key that they are about."""
+    """Prefix errors with the key that they are about."""
     try:
         yield
     except PairityError as error:
@@ -90,7 +90,7 @@ def named(key: str) -> Iterator[None]:
 
 
 def read_some(source: Any, languages: Sequence[str], text_column: str) -> Lines:
-    """The lines of those languages that the text has."""
+    """The lines of the languages that the text has."""
     found = only(resolve(as_list(source)), list(languages))
     if not found.inputs:
         raise PairityError("it has none of the languages of train. Check the names of its files.")
@@ -99,7 +99,7 @@ def read_some(source: Any, languages: Sequence[str], text_column: str) -> Lines:
 
 
 def digests_of(sources: Resolved, show: Progress) -> dict[str, str]:
-    """{language: SHA-256 over its files}; counts hold several languages, and each has the digest of all."""
+    """{language: SHA-256 of its files}; counts have several languages, each with the digest of the whole."""
     found: dict[str, str] = {}
     texts = [part for part in sources.inputs if isinstance(part, TextInput)]
     done = 0
@@ -117,7 +117,7 @@ def digests_of(sources: Resolved, show: Progress) -> dict[str, str]:
                 raise PairityError(f"an experiment reads local files: download {part.origin} first.")
             if not any(file.size for file in part.files):
                 raise PairityError(no_text(part, 0))
-            # How a file is read is part of what it says.
+            # How a file is read is part of its content.
             files = [[file.kind, file.codec, file_digest(Path(str(file.path)))] for file in part.files]
             found[part.language] = digest_of({"files": files})
     counts = [part.data for part in sources.inputs if isinstance(part, CountsInput)]
@@ -136,7 +136,7 @@ def file_digest(path: Path) -> str:
 
 
 def place_digest(spec: str) -> str:
-    """What tells a tokenizer that exists from what was in its place before; a name stands for itself."""
+    """A digest that changes when an existing tokenizer is replaced; a name, such as an encoding, stands for itself."""
     found = find(spec)
     if found.kind in ("hub", "tiktoken"):
         return f"{found.kind}:{found.place}"
@@ -145,7 +145,7 @@ def place_digest(spec: str) -> str:
 
 
 def files_digest(place: Path) -> str:
-    """Of a file, or of all files in a folder."""
+    """The digest of a file, or of all files in a folder."""
     files = sorted(file for file in place.rglob("*") if file.is_file()) if place.is_dir() else [place]
     return digest_of({"files": [[file.name, file_digest(file)] for file in files]})
 
@@ -155,7 +155,7 @@ def lines_digest(texts: Mapping[str, Sequence[str]]) -> str:
 
 
 def some_lines(texts: Lines, number: int | None, seed: int | None) -> Lines:
-    """The first lines of parallel text, or with a seed a choice of them: the same ones in every language."""
+    """The first lines of parallel text or, with a seed, a random sample; the same lines in every language."""
     if number is None:
         return texts
     chosen = list(range(number))

@@ -1,4 +1,4 @@
-"""What an experiment is, as one frozen value: text, named sets of languages, a grid of settings, and runs.
+"""An experiment as one frozen value: text, named sets of languages, a grid of settings, and runs.
 
     Experiment(
         train="train/", dev="dev/", judge={"devtest": "devtest/"},
@@ -23,18 +23,18 @@ from pairity.text.sampling import is_number
 from pairity.training.policy import OF_METHOD, compares
 
 ALL: Final = "all"
-"""The set of languages that is always there: those of train that dev has."""
+"""The set of languages that always exists: those of train that dev has."""
 
 OF_TEXT: Final = ("languages", "balance", "temperature", "sample", "seed", "pretokenizer")
 OF_DEV: Final = ("dev_lines", "dev_seed")
 UNIGRAM: Final = ("unigram", "parity-unigram")
 """Methods that learn no merges."""
 STEERED: Final = "parity-unigram"
-"""That of them which dev text steers."""
+"""The one of these that dev text steers."""
 
 
 def is_steered(method: str) -> bool:
-    """Whether dev text decides what a method learns, as a rule."""
+    """Whether dev text usually decides what a method learns."""
     return compares(method) or method == STEERED
 
 
@@ -42,7 +42,7 @@ METHODS: Final[Mapping[str, tuple[str, ...]]] = {
     method: ("vocab_size", *OF_TEXT, *settings, *(OF_DEV if is_steered(method) else ()))
     for method, settings in {**OF_METHOD, **dict.fromkeys(UNIGRAM, ())}.items()
 }
-"""Method -> the keys that it has a use for."""
+"""Method -> the keys that it uses."""
 
 EVALUATION: Final = ("metrics", "resamples", "reference", "morph", "seed", "baseline")
 
@@ -79,7 +79,7 @@ KINDS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
     "dev_lines": (is_size, "a whole number of lines"),
     "dev_seed": (is_whole, "a whole number"),
 }
-"""Key -> whether a value is of its kind, and what to write."""
+"""Key -> (whether a value is valid, what to write instead)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,7 +173,7 @@ class Experiment:
             )
 
     def methods_of(self, run: Mapping[str, Any]) -> list[str]:
-        """The methods of a run; none for a tokenizer that exists."""
+        """The methods of a run; none for an existing tokenizer."""
         return [] if "tokenizer" in run else as_list(run.get("method", self.grid.get("method", "parity")))
 
     def all_methods(self) -> set[str]:
@@ -197,7 +197,7 @@ class Experiment:
                 self.refuse(place, f"{key} is {value!r}: give one or more values, each once.")
 
     def check_run(self, place: str, run: Mapping[str, Any]) -> None:
-        """Settings that the method of a run has no use for are a mistake."""
+        """Refuse settings that the method of a run does not use."""
         if "name" in run and not is_text(run["name"]):
             self.refuse(place, f"name is {run['name']!r}: give text.")
         if "tokenizer" in run:

@@ -1,11 +1,10 @@
-"""The folder of an experiment: what is in it, and what of it is finished.
+"""The folder of an experiment: its contents, and which of them are finished.
 
     experiment.toml  table.parquet  table.csv  report.html
     tokenizers/NAME/     scores/TEXT/     figures/     notes/     cache/
 
-Something is finished if the note of it in notes/ has the key of all that it is made from (settings, digests of the
-text, version of pairity), and it is still what was written: every file has the digest in the note. Names decide
-nothing.
+A result is finished if its note in notes/ has the key of all its inputs (settings, digests of the text, version of
+pairity), and every file still has the digest in the note. Names do not matter.
 """
 
 from __future__ import annotations
@@ -30,18 +29,18 @@ from pairity.formats.json_files import as_json
 EXPERIMENT = "experiment.toml"
 CURVE = "curve.json"
 OWNER = "pairity.json"
-"""In notes/: the folder is one that pairity made, and the rest of it may be replaced."""
+"""Its presence in notes/ shows that pairity made the folder, so its contents may be replaced."""
 UNSAFE = re.compile(r"[^\w.,=@+-]+")
 
 
 def key_of(recipe: Mapping[str, Any]) -> str:
-    """Equal for what is made from the same: settings, text, and a version of pairity."""
+    """A key that is equal for equal inputs: settings, text and version of pairity."""
     plain = json.loads(json.dumps(recipe, default=str))
     return digest_of({"pairity": version("pairity"), "recipe": plain})
 
 
 def file_name(name: str) -> str:
-    """A name as that of a folder: free text has characters that these must not have."""
+    """A name as the name of a folder, without the characters that those must not contain."""
     return short(UNSAFE.sub("-", name.strip()).strip(".-") or "tokenizer")
 
 
@@ -64,7 +63,7 @@ class Folder:
         return self.path / "scores" / file_name(name)
 
     def check(self, experiment: str) -> None:
-        """Refuse a folder with something else in it: an experiment has many names to write to, this one among them."""
+        """Refuse a folder with other contents: an experiment writes many files, and might overwrite them."""
         if not self.path.exists():
             return
         file = self.path / EXPERIMENT
@@ -88,17 +87,17 @@ class Folder:
             )
 
     def refuse_other(self, name: str, what: str) -> None:
-        """Refuse a folder that has the results of the other command, known by a file."""
+        """Refuse a folder with results of the other command, recognised by a file."""
         if (self.path / name).exists():
             raise PairityError(f"{self.path} has the results of {what}: choose another folder.")
 
     def claim(self) -> None:
-        """Mark the folder as one that pairity made, before anything is written there."""
+        """Mark the folder as made by pairity, before anything else is written."""
         if not (self.notes / OWNER).exists():
             write_file(self.notes / OWNER, as_json({"what": "notes of an experiment", "format": 1}))
 
     def tidy(self) -> None:
-        """Remove what a killed run left in it; call it with the folder locked, so that nobody else writes there."""
+        """Remove what a killed run left. The folder must be locked, so that nobody else is writing."""
         for entry in list(self.path.rglob(".*")):
             if entry.name.endswith(UNFINISHED):
                 shutil.rmtree(entry, ignore_errors=True) if entry.is_dir() else entry.unlink(missing_ok=True)
@@ -106,7 +105,7 @@ class Folder:
                 entry.unlink(missing_ok=True)
 
     def finished(self, manifest: Path, key: str) -> dict[str, Any] | None:
-        """The note of what the manifest belongs to, if that was made from the same and is as it was written."""
+        """The note of the result with this manifest, if it has the same inputs and is unchanged."""
         try:
             note: dict[str, Any] = json.loads(self.note_of(manifest).read_bytes())
             files: dict[str, str] = note["files"]
@@ -118,14 +117,14 @@ class Folder:
             return None
 
     def noted_files(self, manifest: Path) -> list[Path]:
-        """The files that were written with the manifest, whatever they were made from."""
+        """The files that were written with the manifest, from any inputs."""
         try:
             return [self.path / name for name in json.loads(self.note_of(manifest).read_bytes())["files"]]
         except (OSError, ValueError, KeyError, TypeError):
             return []
 
     def finish(self, manifest: Path, key: str, more: Iterable[Path] = (), **said: Any) -> dict[str, Any]:
-        """Note that this is finished, after it was written: the folder of the manifest, or it alone, and `more`."""
+        """Note that a result is finished: the folder of the manifest (or only the manifest) and `more` files."""
         beside = [] if self.is_alone(manifest) else sorted(manifest.parent.iterdir())
         files = {manifest, *(file for file in beside if file.is_file())}
         digests = {str(file.relative_to(self.path)): file_digest(file) for file in sorted({*files, *more})}
@@ -143,12 +142,12 @@ class Folder:
         return self.notes / inside.with_name(f"{inside.name}.json")
 
     def noted_in(self, folder: str) -> Iterator[Path]:
-        """tokenizers/NAME for every note of a tokenizer, whether it is still there or not."""
+        """tokenizers/NAME for every note of a tokenizer, whether the tokenizer still exists or not."""
         for note in sorted((self.notes / folder).glob("*.json")):
             yield self.path / folder / note.name.removesuffix(".json")
 
     def reused(self, manifest: Path, key: str) -> dict[str, Any] | None:
-        """Copy a tokenizer that was made from the same under another name; its note, or None where there is none."""
+        """Copy a tokenizer with the same inputs and another name; returns its note, or None if there is none."""
         for other in self.noted_in("tokenizers"):
             if note := self.finished(other / manifest.name, key):
                 names = [Path(name).name for name in note["files"]]
@@ -157,7 +156,7 @@ class Folder:
         return None
 
     def gone(self, kept: Iterable[Path]) -> list[str]:
-        """tokenizers/NAME and scores/TEXT that belong to nothing that is asked for now."""
+        """tokenizers/NAME and scores/TEXT that do not belong to this experiment."""
         there = [place for folder in ("tokenizers", "scores") for place in self.noted_in(folder)]
         wanted = set(kept)
         return [str(one.relative_to(self.path)) for one in there if one not in wanted and one.exists()]

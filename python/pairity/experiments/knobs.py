@@ -1,10 +1,10 @@
-"""Knobs: settings in a row from classical to equal costs, and the search along them for what meets targets.
+"""Knobs: settings in order from classical to equal costs, and the search along them for what meets targets.
 
     hybrid  classical, hybrid 0.9, 0.75, 0.5, 0.25, joint 0.5    the share of the merges that are classical
     fair    fair 0, 4, 16, 64, 150                               beta
 
-Hybrids keep what a large language costs near classical BPE; fair compresses best for all languages together. Where
-along a knob a target begins to be met, or ceases to be, the search halves the gap a few times.
+Hybrids keep the cost of a large language near classical BPE; fair compresses best over all languages. Where a target
+starts or stops being met along a knob, the search halves the gap a few times.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pairity.experiments.targets import Measured, Target, aim
 
 JOINT: Final = 0.5
 NEAR: Final = 0.01
-"""Values that differ by less than this share are as good as one."""
+"""Values that differ by less than this share count as equal."""
 
 Step = Literal["up", "down"]
 """Towards equal costs, or towards classical."""
@@ -27,12 +27,12 @@ Step = Literal["up", "down"]
 
 @dataclass(frozen=True)
 class Setting:
-    """A policy by its short name, and as `pairity train` takes it."""
+    """A policy with its short name and its options for `pairity train`."""
 
     name: str
     kind: str
     given: Mapping[str, Any]
-    """What a run of an experiment says of it."""
+    """Its keys in a run of an experiment."""
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -55,7 +55,7 @@ def fair(beta: float) -> Setting:
 
 
 def hybrid(share: float) -> Setting:
-    """From 1, which is classical, to 0, which has no classical merges."""
+    """`share` goes from 1, which is classical, to 0, with no classical merges."""
     if share == 1:
         return CLASSICAL
     if share == 0:
@@ -71,7 +71,7 @@ PARITY: Final = Setting("parity", "parity", {"method": "parity"})
 
 @dataclass(frozen=True)
 class Knob:
-    """`at` makes a setting of a value; `values` are in order, the most classical first."""
+    """`at` turns a value into a setting; `values` are in order, the most classical first."""
 
     at: Callable[[float], Setting]
     values: tuple[float, ...]
@@ -87,12 +87,12 @@ def middle_share(one: float, other: float) -> float:
 
 
 def middle_beta(one: float, other: float) -> float:
-    """In the middle by ratio: from 16 to 64 it is as far as from 64 to 256."""
+    """The geometric mean: 16 is as far from 64 as 64 from 256."""
     return three_digits(math.sqrt((one + 1) * (other + 1)) - 1)
 
 
 def three_digits(value: float) -> float:
-    """As many as a person would write."""
+    """Rounded to three digits, as a person would write it."""
     return float(f"{value:.3g}")
 
 
@@ -101,7 +101,7 @@ KNOBS: Final = (
     Knob(fair, (0, 4, 16, 64, 150), middle_beta),
 )
 LADDER: Final = (CLASSICAL, *KNOBS[0].settings[1:-1], *KNOBS[1].settings, FAIREST, PARITY)
-"""What is tried in any case, in the order in which it is shown."""
+"""The settings that are always tried, in the order of the table."""
 
 
 def in_order(settings: Sequence[Setting]) -> list[Setting]:
@@ -117,7 +117,7 @@ def in_order(settings: Sequence[Setting]) -> list[Setting]:
 def search(
     knob: Knob, targets: Sequence[Target], measure: Callable[[Setting], Measured], steps: int
 ) -> list[Setting]:
-    """Settings between those of the knob that were measured to come nearer to the best that meets the targets."""
+    """Further settings between those of the knob, measured to get closer to the best one that meets the targets."""
     classical = measure(CLASSICAL)
     values = knob.values
     ends = measure(knob.at(values[0])), measure(knob.at(values[-1]))
@@ -157,11 +157,10 @@ def step_from(
     ends: tuple[Measured, Measured],
     around: tuple[Measured, Measured],
 ) -> Step | None:
-    """Where to go from here: to where missed targets are met, or if none is missed to where it is better.
+    """The direction to go from here: to where missed targets are met or, if none is missed, to where it is better.
 
-    `ends` are those of the knob, which tell where a target is met, and `around` the neighbours on it, since
-    compression may rise and fall along a knob. None where some targets want one way and some the other: nothing here
-    meets them all.
+    `ends` are the ends of the knob, which tell where a target is met. `around` are the neighbours, needed because
+    compression may rise and fall along a knob. None if targets pull in both directions: nothing here meets them all.
     """
     wanted: set[Step] = {
         "down" if target.value(ends[1], classical) > target.value(ends[0], classical) else "up"
@@ -174,16 +173,16 @@ def step_from(
 
 
 def choose(targets: Sequence[Target], tried: Mapping[str, Measured]) -> tuple[str | None, str | None]:
-    """(the best that meets all targets, None), or (None, the one that is closest); nothing where there are none.
+    """(the best that meets all targets, None), or (None, the closest one); (None, None) without targets.
 
-    The best has the most lines per token if a target is about fairness, and if not the lowest Gini coefficient.
+    The best has the most lines per token if any target is about fairness, otherwise the lowest Gini coefficient.
     """
     if not targets:
         return None, None
     classical = tried[CLASSICAL.name]
 
     def excess(name: str) -> float:
-        """By the target that is missed most."""
+        """By how much the target that is missed most is exceeded."""
         return max(target.value(tried[name], classical) for target in targets)
 
     meeting = [name for name in tried if excess(name) <= 1]

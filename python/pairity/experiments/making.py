@@ -1,7 +1,7 @@
-"""Tokenizers: what is missing is trained, or cut from a larger one where that is exactly the same.
+"""Make the missing tokenizers: train them, or truncate a larger one if that gives exactly the same.
 
-Trainings run one after the other, each on all threads: the engine keeps every core busy, so two at once would take as
-long and twice the memory.
+Trainings run one after the other, each on all threads: the engine keeps every core busy, so two at once would take just
+as long and twice the memory.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ UNIGRAM = "tokenizer.json"
 
 @dataclass(frozen=True)
 class Made:
-    """A tokenizer of the experiment, in its folder. `seconds` is what the run that made it spent on it."""
+    """A tokenizer of the experiment, in its folder. `seconds` is the time spent on it by the run that made it."""
 
     row: Planned
     key: str
@@ -51,7 +51,7 @@ class Made:
 def make_all(
     rows: Sequence[Planned], counted: Sequence[Counted], folder: Folder, threads: int | None, show: Progress
 ) -> list[Made]:
-    """Every row, in the order of the plan."""
+    """The tokenizers of all rows, in the order of the plan."""
     made: dict[str, Made] = {row.name: Made(row, key_of(row.recipe)) for row in rows if row.corpus is None}
     workshops = [Workshop(one, [row for row in rows if row.corpus == one.corpus], folder) for one in counted]
     bar = Bar(show, sum(workshop.merges_left() for workshop in workshops))
@@ -72,11 +72,11 @@ class Workshop:
             groups.setdefault(
                 digest_of({"of": row.of_all_sizes} if row.is_prefix else {"row": row.name}), []
             ).append(row)
-        # The largest of each group first; groups with the most global merges first, which the others begin with.
+        # In each group the largest first. Groups with the most global merges first: the others start with the same.
         largest_first = [sorted(group, key=lambda row: -(row.vocab_size or 0)) for group in groups.values()]
         self.groups = sorted(largest_first, key=lambda group: -global_merges(group[0]))
         self.begun: Steps | None = None
-        """The longest row of global merges that is known of this corpus."""
+        """The longest known sequence of global merges of this corpus."""
 
     def manifest(self, row: Planned) -> Path:
         return self.folder.tokenizer(row.name) / (SETTINGS if row.training else UNIGRAM)
@@ -85,7 +85,7 @@ class Workshop:
         return self.folder.finished(self.manifest(row), self.keys[row.name])
 
     def merges_left(self) -> int:
-        """How much there is to learn: the largest of every group that is not there yet."""
+        """How many merges are left to learn: those of the largest missing tokenizer of every group."""
         return sum(
             budget(group[0]) for group in self.groups if group[0].training and self.note(group[0]) is None
         )
@@ -116,7 +116,7 @@ class Workshop:
             self.remember(group[0], whole, waiting=any(note is None for note in notes.values()))
 
     def renamed(self, row: Planned) -> dict[str, Any] | None:
-        """The same tokenizer under another name, where there was one: the names of rows change with the others."""
+        """Reuse the same tokenizer under another name, if there is one: the name of a row depends on the other rows."""
         manifest, key = self.manifest(row), self.keys[row.name]
         if (old := self.folder.reused(manifest, key)) is None:
             return None
@@ -134,7 +134,7 @@ class Workshop:
         threads: int | None,
         bar: Bar,
     ) -> tuple[Tokenizer | None, dict[str, Any]]:
-        """The tokenizer, saved, and what is noted of it."""
+        """Make and save the tokenizer; also returns its note."""
         started = time.perf_counter()
         place = self.folder.tokenizer(row.name)
         if row.training is None:
@@ -148,7 +148,7 @@ class Workshop:
             write_folder(place, {UNIGRAM: unigram.to_str(pretty=True), "unigram.json": settings})
             return None, noted(started)
         if whole is not None:
-            # What ran out of pairs early is no larger than it is: training at this size would have ended there too.
+            # If the larger one ran out of pairs, training at this size would have ended at the same point.
             size = min(row.vocab_size or 0, whole.vocab_size)
             cut = whole if size == whole.vocab_size else whole.truncate(size)
             cut.save(place, force=True)
@@ -175,7 +175,7 @@ class Workshop:
         return tokenizer, noted(started, warnings=told)
 
     def measured(self, row: Planned, counts: Counts, dev: dict[str, Counts]) -> Counts | None:
-        """The dev text of a row, which is counted once for all rows that have it."""
+        """The dev counts of a row, made once for all rows with the same dev text."""
         name = digest_of({"dev": row.recipe["dev"]})
         if row.dev is not None and name not in dev:
             dev[name] = count(row.dev, pretokenizer=counts.pretokenization, split="dev", count_words=True)
@@ -187,9 +187,9 @@ class Workshop:
     def begin(
         self, checkpoint: Path, row: Planned, counts: Counts, dev: Counts | None, threads: int | None
     ) -> None:
-        """Let a training that begins with global merges begin with those that are known already.
+        """Write a checkpoint with the global merges that are known already, for a training that starts with them.
 
-        To the engine it is a run that was interrupted after them, and it resumes runs exactly.
+        To the engine, this is a run that was interrupted after these merges, and it resumes runs exactly.
         """
         number = global_merges(row)
         if row.training is None or self.begun is None or not number or checkpoint.exists():
@@ -200,7 +200,7 @@ class Workshop:
         keep(checkpoint, row.training, texts).save(known, [])
 
     def remember(self, row: Planned, tokenizer: Tokenizer | None, *, waiting: bool) -> None:
-        """Keep the global merges that a row begins with, where others may begin with them."""
+        """Keep the global merges of a row if other rows may start with them."""
         number = min(global_merges(row), budget(row))
         if not (row.training and number and waiting and len(self.begun or ()) < number):
             return
@@ -213,7 +213,7 @@ class Workshop:
 
 
 def noted(started: float, *, cut_from: str | None = None, warnings: Sequence[str] = ()) -> dict[str, Any]:
-    """What is noted of a tokenizer that was made."""
+    """The note of a finished tokenizer."""
     seconds = round(time.perf_counter() - started, 3)
     return {"seconds": seconds, "cut_from": cut_from, "warnings": list(warnings)}
 
@@ -223,7 +223,7 @@ def budget(row: Planned) -> int:
 
 
 def global_merges(row: Planned) -> int:
-    """How many merges a row learns from all languages together before the others; all, if it is classical."""
+    """How many merges a row first learns from all languages together; all of them if it is classical."""
     if row.training is None:
         return 0
     number = row.training.policy.global_merges_of(row.training.budget)
@@ -231,13 +231,13 @@ def global_merges(row: Planned) -> int:
 
 
 class Bar:
-    """One bar for all trainings, so that its time left is that of all."""
+    """One progress bar for all trainings, so that it shows the time left for all of them."""
 
     def __init__(self, show: Progress, total: int) -> None:
         self._show, self._total, self._done = show, total, 0
 
     def training(self, name: str, merges: int) -> Listener:
-        """A listener for the next training, which is to learn so many merges."""
+        """A listener for the next training, which will learn this many merges."""
         before = self._done
         self._done += merges
         self._show.stage("learning merges", unit="merges", total=self._total)

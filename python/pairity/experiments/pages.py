@@ -22,7 +22,7 @@ def page_of(folder: Folder) -> Path:
 
 
 def key_of_page(experiment: Experiment, scored: Sequence[Scored]) -> str:
-    """Of all that the page shows."""
+    """The key of everything that the page shows."""
     return key_of(
         {
             "title": experiment.title,
@@ -43,7 +43,7 @@ def remove_other_page(folder: Folder, experiment: Experiment, scored: Sequence[S
 
 
 def write_page(folder: Folder, experiment: Experiment, scored: Sequence[Scored], rows: Sequence[Row]) -> None:
-    """report.html, and the chart in figures/; not again where the same is there."""
+    """Write report.html and the chart in figures/, unless they are up to date."""
     page, key = page_of(folder), key_of_page(experiment, scored)
     if folder.finished(page, key):
         return
@@ -76,7 +76,7 @@ def on_text(row: Row) -> OnText:
 
 
 def chart_of(setting: str, scored: Scored, rows: Sequence[Row]) -> list[Point]:
-    """The rows of a text against one setting; a line for those that are alike in all others."""
+    """The rows of a text against one setting, with a line for rows that are equal in all other settings."""
     found = {row.name: row for row in rows if (row.text, row.languages) == (scored.text, scored.languages)}
     return [
         Point(

@@ -1,12 +1,12 @@
-"""UnigramLM that treats languages alike: where pieces are dropped, those stay that the worst-compressed languages need.
+"""Parity-aware UnigramLM: pruning keeps the pieces that the worst-compressed languages need.
 
     train_parity_unigram(count("train/"), count("dev/", split="dev"), 32_000)  ->  a tokenizers.Tokenizer
 
 It starts from the substrings that cover most of each language. Every round cuts all words into their likeliest pieces,
-which gives new probabilities, and keeps three quarters of the pieces at most. Which ones is decided as in parity-aware
-BPE: as if there were single bytes alone, the language whose dev line costs most takes the piece without which its text
-would be least likely, until the places are taken. `reference_unigram` is the specification. With one language it is
-UnigramLM as it ever was.
+which gives new probabilities, and keeps at most three quarters of the pieces. They are chosen as in parity-aware BPE:
+starting from single bytes, the language with the most expensive dev line picks the piece whose loss would cost its text
+the most likelihood, until all places are taken. `reference_unigram` is the specification. With one language, it is
+ordinary UnigramLM.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ Floats = npt.NDArray[np.float64]
 
 BYTES: Final = 256
 SEEDS: Final = 1_000_000
-"""What all languages together start from at most, each with an equal part."""
+"""The most pieces to start from, over all languages in equal parts."""
 SETTINGS: Final[Mapping[str, Any]] = {"seeds": SEEDS, "longest": MOST_BYTES, "cuts": CUTS, "share": SHARE}
-"""All that decides what is learned, beside text and size."""
+"""Everything besides text and size that decides what is learned."""
 
 
 def train_parity_unigram(counts: Counts, dev: Counts, vocab_size: int, threads: int | None = None) -> Any:
@@ -54,7 +54,7 @@ def train_parity_unigram(counts: Counts, dev: Counts, vocab_size: int, threads: 
 
 
 def first_pieces(counts: Mapping[str, LanguageCounts], most: int) -> dict[bytes, int]:
-    """The 256 bytes, and of each language the `most` substrings that cover most of it, with their counts there."""
+    """The 256 bytes, and for each language the `most` substrings that cover most of it, with their counts."""
     found = {bytes([byte]): 0 for byte in range(BYTES)}
     for one in counts.values():
         words = words_of(one)
@@ -72,7 +72,7 @@ def learn(
     size: int,
     threads: int | None = None,
 ) -> list[tuple[bytes, float]]:
-    """Pieces and the logarithms of their probabilities: `size` of the seeds."""
+    """`size` of the seeds, with the logarithms of their probabilities."""
     lines = np.array([dev[language].lines for language in train])
     pieces, scores = list(seeds), logarithms(list(seeds.values()))
     with ThreadPoolExecutor(thread_count(threads)) as pool:
@@ -88,11 +88,11 @@ def learn(
                 return list(zip(pieces, scores.tolist(), strict=True))
             cutter = cutter_of(pieces, scores)
             sums, numbers = map(np.frombuffer, cutter.without(), ("<f8", "<u4"))
-            numbers = np.maximum(numbers.astype(np.int64), 1)  # a byte is never cut
+            numbers = np.maximum(numbers.astype(np.int64), 1)  # a byte cannot be cut further
             lost = np.where(np.isfinite(sums), scores - sums, 0.0)
             most = max(size, int(SHARE * len(pieces)))
             kept = prune(uses(cutter, train), lost, uses(cutter, dev), numbers, lines, most)
-            if len(kept) < size:  # what nobody needs fills the places that are left
+            if len(kept) < size:  # pieces that no language needs fill up the rest
                 kept = np.union1d(kept, np.setdiff1d(np.arange(len(pieces)), kept)[: size - len(kept)])
             pieces, scores = [pieces[i] for i in kept.tolist()], scores[kept]
 
@@ -100,8 +100,8 @@ def learn(
 def prune(
     used: Integers, lost: Floats, dev_used: Integers, numbers: Integers, lines: Integers, most: int
 ) -> Integers:
-    """The pieces that stay, by number. `lost` is what a use less of each costs in likelihood, `numbers` how many pieces
-    it is cut into instead."""
+    """The numbers of the pieces that stay. `lost` is the likelihood that each use of a piece is worth, `numbers` how
+    many pieces replace it."""
     saved = np.ascontiguousarray((dev_used * (numbers - 1)).T)
     tokens = dev_used @ numbers
     needs = []
@@ -136,6 +136,6 @@ def cutter_of(pieces: Sequence[bytes], scores: Floats) -> _core.Pieces:
 
 
 def logarithms(counts: Sequence[int]) -> Floats:
-    """Not by numpy, which may round otherwise than Python."""
+    """Computed by Python, because numpy may round differently."""
     total = sum(counts)
     return np.array([math.log(max(count, 0.5) / total) for count in counts])

@@ -1,4 +1,4 @@
-"""The plan: every row with its text and its policy, and all that can be known to be wrong before any work."""
+"""The plan: every row with its text and its policy, and every mistake that can be found before any work."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ SAID = {
     "there is no set of": "languages",
     "the languages": "languages",
 }
-"""How errors begin that do not begin with their key."""
+"""Beginning of an error that does not begin with its key -> the key."""
 OPTIONS = re.compile(r" \(--[^)]*\)")
-"""What errors of other commands say of their own options."""
+"""The options of other commands that their errors mention."""
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """A text to train on: what is counted once, whoever learns from it."""
+    """A training text, counted once for all rows that learn from it."""
 
     languages: str
     """The name of the set."""
@@ -57,7 +57,7 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Planned:
-    """One tokenizer. `settings` is what was given for it; of one that exists, only `opened` is known."""
+    """One tokenizer. `settings` is what was given for it; an existing tokenizer has only `opened`."""
 
     name: str
     family: str
@@ -66,7 +66,7 @@ class Planned:
     settings: Mapping[str, Any]
     corpus: Corpus | None = None
     training: Settings | None = None
-    """What `train` learns; None for UnigramLM, and for a tokenizer that exists."""
+    """What `train` learns; None for UnigramLM and for an existing tokenizer."""
     dev: Lines | None = None
     opened: TokenizerLike | None = None
 
@@ -77,14 +77,14 @@ class Planned:
 
     @property
     def is_prefix(self) -> bool:
-        """Whether a smaller size is exactly the beginning of a larger one: not where a phase is a share of all."""
+        """Whether a smaller size is exactly the beginning of a larger one; not if a phase is a share of the size."""
         return self.training is not None and not isinstance(
             getattr(self.training.policy, "global_merges", 0), float
         )
 
     @cached_property
     def recipe(self) -> dict[str, Any]:
-        """All that decides what this tokenizer is, beside the text of its corpus."""
+        """Everything besides the text of its corpus that determines this tokenizer."""
         if self.corpus is None:
             return {"tokenizer": place_digest(self.settings["tokenizer"])}
         unigram = SETTINGS_OF_STEERED if self.method == STEERED else SETTINGS
@@ -97,7 +97,7 @@ class Planned:
 
     @cached_property
     def of_all_sizes(self) -> dict[str, Any]:
-        """The recipe of the tokenizers that this one differs from in size only."""
+        """The recipe without the size, shared by tokenizers that differ only in size."""
         described = self.training.describe() if self.training else {}
         return {**self.recipe, "vocab_size": None, "training": {**described, "vocab_size": None}}
 
@@ -110,20 +110,20 @@ class Plan:
     notes: tuple[str, ...]
 
     def sets(self) -> dict[str, tuple[str, ...]]:
-        """The sets of languages that rows are trained on, or all where nothing is trained."""
+        """The sets of languages of the trained rows; the set of all languages if nothing is trained."""
         found = {row.corpus.languages: row.corpus.codes for row in self.rows if row.corpus}
         return found or {ALL: self.data.languages}
 
     def judged(self, text: str, codes: Sequence[str]) -> Lines:
-        """A text in those of the languages that it has."""
+        """A text in those of the languages in `codes` that it has."""
         return {code: lines for code, lines in self.data.judged[text].items() if code in codes}
 
 
 def plan(experiment: Experiment, show: Progress | None = None, data: Data | None = None) -> Plan:
-    """Look at everything; nothing is counted or written yet. `data` is its text, where that was read before."""
+    """Check everything, without counting or writing anything. `data` is the text, if it was read already."""
     wanted = combinations(experiment)
     check_evaluation(experiment, wanted)
-    for one in wanted:  # all that needs no text, which may be long
+    for one in wanted:  # first everything that needs no text, which may take long to read
         if one.method != EXISTING:
             with placed(experiment, one):
                 listing_of(experiment, one.settings.get("languages", ALL))
@@ -160,7 +160,7 @@ def plan(experiment: Experiment, show: Progress | None = None, data: Data | None
 
 @contextmanager
 def placed(experiment: Experiment, one: Combination) -> Iterator[None]:
-    """Errors that begin with where the key stands that they are about, and name no options of commands."""
+    """Prefix errors with the place of the key they are about, and remove options of other commands."""
     try:
         yield
     except PairityError as error:
@@ -171,7 +171,7 @@ def placed(experiment: Experiment, one: Combination) -> Iterator[None]:
 
 
 def listing_of(experiment: Experiment, name: str) -> str | Sequence[str]:
-    """What a set of languages is: the name of a preset, or a list."""
+    """The definition of a set of languages: the name of a preset, or a list."""
     listing = experiment.languages.get(name, name)
     if isinstance(listing, str) and listing not in (*SETS, ALL):
         known = [*experiment.languages, *SETS, ALL]
@@ -210,7 +210,7 @@ def codes_of(experiment: Experiment, name: str, data: Data, notes: list[str]) ->
 
 
 def settings_of(one: Combination, codes: Sequence[str]) -> tuple[Draw, str, Settings | None]:
-    """How the text is drawn and cut, and what is trained on it."""
+    """How to draw and cut the text, and what to train on it."""
     given = one.settings
     if "vocab_size" not in given:
         raise PairityError("vocab_size is missing: write it here or under [grid], as in vocab_size = 32000.")
@@ -275,7 +275,7 @@ def policy_of(method: str, given: Mapping[str, Any], codes: Sequence[str]) -> Po
         return Classical()
     settings = {key: given[key] for key in OF_METHOD[method] if key in given}
     if "ratios" in given:
-        # A language whose ratio is that of its own dev lines: the paper's ratios, measured on train text.
+        # Each language copies the ratio of its own dev lines: the paper's ratios, measured on train text.
         own = given["ratios"] == "dev"
         settings["ratios"] = ({code: code for code in codes} or None) if own else given["ratios"]
     return Fair(**settings) if method == "fair" else Parity(**settings)

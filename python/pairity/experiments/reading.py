@@ -1,4 +1,4 @@
-"""The file of an experiment: TOML to an `Experiment`, and back.
+"""The file of an experiment: from TOML to an `Experiment`, and back.
 
 Paths in a file are relative to the folder of the file.
 """
@@ -65,7 +65,7 @@ def read(path: str | os.PathLike[str]) -> Experiment:
 
 
 def beside(folder: Path, source: Any, what: str) -> str:
-    """A SOURCE as it is seen from the current folder: "LANG=PATH" too."""
+    """A SOURCE relative to the current folder, including "LANG=PATH"."""
     if not isinstance(source, str) or not source:
         raise PairityError(f"{what} is {source!r}: write a folder, LANG=PATH, or a list of these.")
     language, equals, rest = source.partition("=")
@@ -75,7 +75,7 @@ def beside(folder: Path, source: Any, what: str) -> str:
 
 
 def is_there(path: Path) -> bool:
-    """What is too long for a path is not there."""
+    """Whether a path exists; one that is too long does not."""
     try:
         return path.exists()
     except (OSError, ValueError):
@@ -83,7 +83,7 @@ def is_there(path: Path) -> bool:
 
 
 def run_beside(folder: Path, run: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A run whose tokenizer is seen from the current folder; it is called as it was written, wherever that is."""
+    """A run with its tokenizer relative to the current folder, but named as written in the file."""
     spec = run.get("tokenizer")
     if not isinstance(spec, str) or not spec:
         return run
@@ -92,7 +92,7 @@ def run_beside(folder: Path, run: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def tokenizer_beside(folder: Path, spec: str) -> str:
-    """The place of a tokenizer: NAME=, sentencepiece: and @PATTERN stay; tiktoken:o200k_base is no place."""
+    """A tokenizer relative to the current folder. NAME=, sentencepiece: and @PATTERN stay; tiktoken:NAME is no path."""
     if is_there(folder / spec):
         return str(folder / spec)
     name, place = name_and_place(spec)
@@ -106,7 +106,7 @@ def tokenizer_beside(folder: Path, spec: str) -> str:
 
 
 def as_toml(experiment: Experiment) -> str:
-    """The experiment as a file that reads as the same one, wherever it lies."""
+    """The experiment as a file that means the same in any folder."""
     top = {
         "title": experiment.title,
         "seed": experiment.seed,
@@ -150,4 +150,4 @@ def value_of(value: Any) -> str:
         return "{ " + ", ".join(f"{key_of(key)} = {value_of(one)}" for key, one in value.items()) + " }"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(value_of, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)  # what TOML has beside these, no setting is
+    return json.dumps(value, ensure_ascii=False)  # no setting has a type that TOML writes differently

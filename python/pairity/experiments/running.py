@@ -1,4 +1,4 @@
-"""Run an experiment: plan, count, make, score, and write it all down."""
+"""Run an experiment: plan, count, make, score, write."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def run(
         made = make_all(planned.rows, counted, folder, threads, show)
         scored = score_all(planned, made, folder, threads, show)
         rows = rows_of(scored, planned.data)
-        # The file, the tables and the page tell of one experiment, also where a run is killed in between.
+        # The file, the tables and the page must belong to one experiment, even if the run is killed in between.
         remove_other_page(folder, experiment, scored)
         write_tables(folder, text, rows, counted)
         show.stage("writing the page", unit="pages")
@@ -89,7 +89,7 @@ def run(
 
 
 def check_places(planned: Plan) -> None:
-    """Names are free text, and folders are not: no two may end up in one."""
+    """Refuse two names that would share a folder: names are free text, names of folders are not."""
     for what, names in (
         ("[[run]]", [row.name for row in planned.rows if row.corpus]),
         ("[judge]", score_names(planned)),
@@ -126,7 +126,7 @@ def write_tables(folder: Folder, text: str, rows: list[Row], counted: list[Count
 
 
 def warnings_of(made: list[Made], scored: list[Scored]) -> tuple[str, ...]:
-    """What trainings and scores say, each with whose it is."""
+    """The warnings of trainings and scores, each with the name it belongs to."""
     found = [f"{one.row.name}: {warning}" for one in made for warning in one.warnings]
     found += [f"{one.text}: {warning}" for one in scored for warning in one.scores.warnings]
     return tuple(dict.fromkeys(found))

@@ -1,4 +1,4 @@
-"""Scores: all rows on every text. Rows that were trained on one set of languages are judged on it, side by side."""
+"""Scores of all rows on every text. Rows trained on the same set of languages are evaluated on it together."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pairity.progress import Progress
 
 @dataclass(frozen=True)
 class Scored:
-    """The scores of some rows on one text; `key` is of all that they were made from."""
+    """The scores of some rows on one text; `key` identifies all their inputs."""
 
     text: str
     languages: str
@@ -36,7 +36,7 @@ class Scored:
 def score_all(
     plan: Plan, made: Sequence[Made], folder: Folder, threads: int | None, show: Progress
 ) -> list[Scored]:
-    """The first text first; for each, one set of languages after the other."""
+    """In the order of the texts and, for each text, of the sets of languages."""
     evaluation = dict(plan.experiment.evaluation)
     if evaluation.get("morph") is not None:
         evaluation["morph"] = files_digest(Path(evaluation["morph"]))
@@ -70,7 +70,7 @@ def score_all(
 
 
 def score_names(plan: Plan) -> list[str]:
-    """What the scores are called: after the text, and after the set of languages where there are several."""
+    """The names of the scores: the text, and the set of languages if there are several."""
     sets = plan.sets()
     return [text if len(sets) == 1 else f"{text}, {name}" for text in plan.data.judged for name in sets]
 
@@ -105,7 +105,7 @@ def score(
         plain = [name for name, method in methods.items() if method == "classical"]
         baseline = plain[0] if plain else list(methods)[-1]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LeakWarning)  # the scores carry it, and are printed with it
+        warnings.simplefilter("ignore", LeakWarning)  # printed with the scores, which contain it
         return evaluate(
             sized_of(rows, opened),
             lines,
@@ -117,7 +117,7 @@ def score(
 
 
 def sized_of(rows: Sequence[Made], opened: Mapping[str, TokenizerLike]) -> Sized:
-    """Rows that differ only in size as the sizes of one tokenizer, the smallest first."""
+    """Treat rows that differ only in size as sizes of one tokenizer, the smallest first."""
     order = sorted(rows, key=lambda one: one.row.vocab_size or 0)
     made = Sized({})
     for family in dict.fromkeys(one.row.family for one in rows):

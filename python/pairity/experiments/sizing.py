@@ -1,7 +1,7 @@
-"""Sizes: which larger vocabulary meets targets that are out of reach.
+"""Sizing: the larger vocabulary that meets targets which this one cannot.
 
-One run at the largest size holds all smaller ones, as its beginnings, so that looking at a size is cutting there.
-(Hybrids, whose classical part is a share of their size, are trained at each.)
+One run at the largest size contains all smaller ones, so trying a size only means truncating. (Hybrids, whose classical
+part is a share of their size, are trained at each size.)
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from pairity.experiments.knobs import CLASSICAL, Setting
 from pairity.experiments.targets import Measured, Target
 
 LOOKS: Final = 6
-"""Sizes that are looked at first, evenly by ratio: a target may be met at some of them and missed again above."""
+"""Sizes to try first, at equal ratios: a target may be met at some of them and missed again above."""
 LOOKS_OF_HYBRIDS: Final = 2
 STEPS: Final = 3
 NEAR: Final = 1.02
-"""Sizes that differ by no more than this factor are as good as one."""
+"""Sizes that differ by no more than this factor count as equal."""
 
 
 @dataclass(frozen=True)
 class Needed:
-    """What was seen of larger vocabularies: `setting` meets the targets at `vocab_size`, and not yet at `too_small`."""
+    """The result for larger vocabularies: `setting` meets the targets at `vocab_size`, but not at `too_small`."""
 
     setting: str
     vocab_size: int | None
-    """None: at no size that was looked at, of which `too_small` is the largest."""
+    """None: no size that was tried is enough; `too_small` is the largest of them."""
     too_small: int
     all_learned: bool = False
-    """The text has no more tokens to give than `too_small`."""
+    """Whether `too_small` is all that can be learned from the text."""
 
 
 def needed_size(
@@ -40,9 +40,9 @@ def needed_size(
     size: int,
     largest: int,
 ) -> Needed:
-    """`measured` tells what a setting gives at a size, and how many tokens there are: text may have no more to learn.
+    """`measured` gives the results of a setting at a size and the number of tokens, which is less if the text runs out.
 
-    Targets against classical BPE are against that of the same size.
+    Targets relative to classical BPE refer to classical BPE of the same size.
     """
     relative = any(target.relative for target in targets)
 
@@ -52,7 +52,7 @@ def needed_size(
         return all(target.is_met(found, classical) for target in targets)
 
     if relative:
-        measured(CLASSICAL, largest)  # the largest first: all others are cut from it
+        measured(CLASSICAL, largest)  # the largest first: all others are truncated from it
     end = min(largest, measured(setting, largest)[1])
     if end <= size:
         return Needed(setting.name, None, end, all_learned=True)
@@ -75,5 +75,5 @@ def needed_size(
 
 
 def between(low: int, high: int, share: float) -> int:
-    """By ratio, with three digits: halfway between 8,000 and 32,000 is 16,000."""
+    """Between two sizes by ratio, with three digits: halfway between 8,000 and 32,000 is 16,000."""
     return high if share == 1 else int(float(f"{low * (high / low) ** share:.3g}"))

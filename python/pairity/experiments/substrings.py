@@ -1,8 +1,8 @@
-"""Substrings of words by how often they occur in the text: what UnigramLM starts from.
+"""Frequent substrings of words in the text, from which UnigramLM starts.
 
     {" the": 80, " then": 5}  ->  " the" 85 times, " then" 5 times, ...
 
-A substring that is always followed by the same byte is left out, as the longer one says more: " th" here.
+A substring that is always followed by the same byte is left out in favour of the longer one: " th" here.
 """
 
 from __future__ import annotations
@@ -53,15 +53,14 @@ def words_of(counts: LanguageCounts) -> Words:
 
 
 def frequent_pieces(words: Words, most: int, longest: int) -> list[tuple[bytes, int]]:
-    """Substrings of 2 to `longest` bytes with their counts: the `most` of them that cover most bytes of the text."""
+    """Substrings of 2 to `longest` bytes with their counts: the `most` that cover the most bytes of the text."""
     ends = np.repeat(words.offsets[1:], np.diff(words.offsets))
     weights = np.repeat(words.counts, np.diff(words.offsets))
     places = np.arange(len(words.content))  # where the substrings of this length begin
-    numbers = words.content.astype(
-        np.int64
-    )  # which substring begins there: places of equal substrings have one number
+    # The number of the substring that begins at each place; equal substrings have equal numbers.
+    numbers = words.content.astype(np.int64)
     totals = np.bincount(numbers, weights, 256).astype(np.int64)
-    needed = 0  # bytes that a substring must cover to be among the `most` so far
+    needed = 0  # bytes that a substring must cover to be in the top `most` so far
     candidates = np.zeros((3, 0), np.int64)  # count, place, length
     for length in range(1, longest + 1):
         at = np.flatnonzero(places + length < ends[places])
@@ -81,7 +80,7 @@ def frequent_pieces(words: Words, most: int, longest: int) -> list[tuple[bytes, 
                 covered = candidates[0] * candidates[2]
                 needed = int(np.partition(covered, -most)[-most])
                 candidates = candidates[:, covered >= needed]
-        # What cannot cover enough even at the greatest length is not made longer.
+        # Drop substrings that could not cover enough even at the greatest length.
         alive = (longer_totals > 1) & (longer_totals * longest >= needed)
         renumbered = np.cumsum(alive) - 1
         kept = alive[longer]

@@ -1,4 +1,4 @@
-"""The table: one typed row per tokenizer and text, with all that it was made from."""
+"""The table: one typed row per tokenizer and text, with all settings and inputs."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def row_of(made: Made, scored: Scored, data: Data) -> Row:
 
 @dataclass(frozen=True)
 class Value:
-    """Over all languages; None where it was not evaluated or is not defined."""
+    """A value over all languages with its interval; None if it was not evaluated or is not defined."""
 
     value: float | None = None
     low: float | None = None

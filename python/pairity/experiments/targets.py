@@ -1,13 +1,13 @@
-"""Targets: limits that a tokenizer is to keep to, read from text and checked before any work.
+"""Targets: limits for a tokenizer, parsed from text and checked before any work.
 
     eng_Latn<=+5%   English takes at most 5% more tokens than under classical BPE of the same size
     eng_Latn<=45    at most 45 tokens per line
-    worst<=45       the language that takes most of all
+    worst<=45       the same for the most expensive language
     mean<=40        the mean of the languages
     every<=+10%     no language takes more than 10% more than under classical BPE
     gini<=0.01      the Gini coefficient
 
-All are upper limits, so that each alone can be met by something; whether all can be met at once is seen by trying.
+All are upper limits, so each can be met on its own; whether all can be met at once is found by trying.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pairity.judging.scores import Scores
 from pairity.languages import meant
 
 FAIRNESS: Final = ("gini", "worst")
-"""What is limited where a target is about fairness, and not about a price."""
+"""Targets about fairness; the others are about prices."""
 WORDS: Final = (*FAIRNESS, "mean", "every")
 EXAMPLES: Final = '"eng_Latn<=+5%", "gini<=0.01" or "worst<=45"'
 
@@ -35,7 +35,7 @@ NUMBER = re.compile(r"(?P<number>[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?)(?P<percent>
 
 @dataclass(frozen=True)
 class Measured:
-    """What a tokenizer costs each language in tokens per line, and what follows from it."""
+    """The cost of each language in tokens per line, and values derived from it."""
 
     costs: Mapping[str, float]
     gini: float
@@ -60,7 +60,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Target:
-    """`limit` is a number of tokens per line or a Gini coefficient; or, if `relative`, a change against classical."""
+    """`limit` is a number of tokens per line or a Gini coefficient; or, if `relative`, a change from classical."""
 
     text: str
     what: str
@@ -69,7 +69,7 @@ class Target:
     relative: bool
 
     def value(self, found: Measured, classical: Measured) -> float:
-        """As a share of what is allowed: up to 1 it is met."""
+        """The value as a share of the limit: the target is met up to 1."""
         if self.what == "every":
             highest = max(found.costs[code] / classical.costs[code] for code in found.costs)
             return highest / (1 + self.limit)
@@ -89,7 +89,7 @@ class Target:
 
 
 def read_targets(words: Sequence[str]) -> tuple[Target, ...]:
-    """The targets in these texts; all that is wrong with them whatever the languages are is an error."""
+    """Parse targets. Mistakes that do not depend on the languages are errors here."""
     if isinstance(words, str):
         words = [words]
     found = [read_target(word) for word in words]
@@ -124,7 +124,7 @@ def read_target(text: str) -> Target:
 
 
 def check_number(target: Target) -> None:
-    """Limits that nothing can keep to, or that limit nothing."""
+    """Refuse limits that nothing can meet, or that everything meets."""
     if not isfinite(target.limit):
         raise PairityError(f"the target {target.text!r} limits nothing: give a number that can be reached.")
     if target.relative:
@@ -151,7 +151,7 @@ def check_languages(targets: Sequence[Target], languages: Collection[str]) -> No
 
 
 def unknown(code: str, languages: Collection[str], words: Sequence[str] = ()) -> str:
-    """What to say of a language that is not judged."""
+    """The rest of an error about a language that is not evaluated."""
     hint = did_you_mean(meant(code, languages)) or nearest(code, words)
     known = f"; or write {quoted(words)}" if words else ""
     return (
@@ -161,7 +161,7 @@ def unknown(code: str, languages: Collection[str], words: Sequence[str] = ()) ->
 
 
 def check_floors(targets: Sequence[Target], floors: Mapping[str, float]) -> None:
-    """Refuse limits below what any vocabulary takes: `floors` are the pre-tokens per line of every language."""
+    """Refuse limits that no vocabulary can meet: `floors` are the pre-tokens per line of every language."""
     for target in targets:
         if target.relative or target.what == "gini":
             continue
@@ -175,7 +175,7 @@ def check_floors(targets: Sequence[Target], floors: Mapping[str, float]) -> None
 
 
 def floor_of(target: Target, floors: Mapping[str, float]) -> tuple[float, str]:
-    """The least that can be measured for a target, and of whom that is said."""
+    """The lowest possible value for a target, and whose it is."""
     if target.what == "mean":
         return fmean(floors.values()), "the mean of the languages is"
     code = max(floors, key=floors.__getitem__) if target.what == "worst" else target.what
@@ -187,5 +187,5 @@ def missed(targets: Sequence[Target], found: Measured, classical: Measured) -> l
 
 
 def aim(targets: Sequence[Target]) -> str:
-    """What is best among those that meet the targets: where fairness is limited, compression; else fairness."""
+    """What to optimize among settings that meet the targets: compression if fairness is limited, else fairness."""
     return "rate" if any(target.is_fairness for target in targets) else "gini"

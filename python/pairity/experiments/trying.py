@@ -1,4 +1,4 @@
-"""The bench: settings become tokenizers and numbers, each once, by the machinery of experiments."""
+"""The bench: train and evaluate settings, each once, with the modules of experiments."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Bench:
     threads: int | None
     show: Progress
     known: dict[tuple[str, int | None], tuple[Measured, int]] = field(default_factory=dict)
-    """What was measured, and how many tokens there were."""
+    """(setting, size) -> the results and the number of tokens."""
 
     def planned(self, settings: Sequence[Setting], size: int | None = None) -> Plan:
         runs = [one.run(**({} if size is None else {"vocab_size": size})) for one in settings]
@@ -48,7 +48,7 @@ class Bench:
 
     @cached_property
     def lines(self) -> Lines:
-        """The text to judge on, in the languages that are trained on."""
+        """The text to evaluate on, in the languages of training."""
         (codes,) = self.first.sets().values()
         return self.first.judged(next(iter(self.data.judged)), codes)
 
@@ -58,7 +58,7 @@ class Bench:
         return count_all(corpora, self.data, self.folder, self.threads, self.show)
 
     def floors(self) -> dict[str, float]:
-        """Pre-tokens per line: no vocabulary takes fewer tokens."""
+        """Pre-tokens per line: no vocabulary needs fewer tokens."""
         (corpus,) = [row.corpus for row in self.first.rows if row.corpus]
         found = count(self.lines, pretokenizer=corpus.cut, threads=self.threads)
         return {code: found[code].total / len(lines) for code, lines in self.lines.items()}
@@ -67,17 +67,17 @@ class Bench:
         return make_all(rows, self.counted, self.folder, self.threads, self.show)
 
     def make_settings(self, settings: Sequence[Setting]) -> None:
-        """All of them at once, so that their progress is one bar."""
+        """Make all of them at once, with one progress bar."""
         self.make(self.planned(settings).rows)
 
     def measure(self, setting: Setting) -> Measured:
         return self.measured(setting, None)[0]
 
     def measured(self, setting: Setting, size: int | None) -> tuple[Measured, int]:
-        """A setting at the size that was asked for, or at another; and how many tokens there are then."""
+        """The results of a setting at the requested size or at another, and the number of tokens."""
         key = (setting.name, size)
         if key not in self.known:
-            # Hybrids begin with the merges of classical, and smaller sizes are cut from the largest that there is.
+            # Hybrids start with the merges of classical, and smaller sizes are truncated from the largest one known.
             larger = [at for name, at in self.known if name == setting.name and at and size and at > size]
             beside = [self.planned([setting], max(larger))] if larger else []
             (row,) = self.planned([setting], size).rows
@@ -90,7 +90,7 @@ class Bench:
         self.show.stage("judging", unit="texts")
         opened = open_tokenizer(self.folder.tokenizer(name), name=name, threads=self.threads)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", LeakWarning)  # the scores of all points carry it
+            warnings.simplefilter("ignore", LeakWarning)  # the scores of all points contain it
             scores = evaluate(
                 Sized({name: opened}),
                 self.lines,

@@ -1,4 +1,4 @@
-"""What a tuning gave, and how it is written: the curve as a table and as JSON, the page, and the tokenizer."""
+"""The result of a tuning, and how it is written: the curve as a table and as JSON, the page, and the tokenizer."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Tuned:
 
 
 def write_all(tuned: Tuned, scores: Scores, vocab_size: int, shipped: Made | None) -> None:
-    """curve.csv, curve.json, tune.html and figures/, and then the tokenizer: what is there belongs together."""
+    """Write curve.csv, curve.json, tune.html, figures/ and the tokenizer, in an order that never leaves a mixture."""
     folder = Folder(tuned.folder)
     manifest = folder.path / TOKENIZER / SETTINGS
     is_there = shipped is not None and folder.finished(manifest, shipped.key) is not None
@@ -87,7 +87,7 @@ def write_all(tuned: Tuned, scores: Scores, vocab_size: int, shipped: Made | Non
 
 
 def remove(folder: Folder, manifest: Path) -> None:
-    """The tokenizer of an earlier tuning, which had other targets."""
+    """Remove the tokenizer of an earlier tuning with other targets."""
     for file in folder.noted_files(manifest):
         file.unlink(missing_ok=True)
     if manifest.parent.exists() and not any(manifest.parent.iterdir()):
@@ -95,7 +95,7 @@ def remove(folder: Folder, manifest: Path) -> None:
 
 
 def write_page(tuned: Tuned, scores: Scores) -> None:
-    """The curve on top, and below it a report of those that a user would compare: too many would hide them."""
+    """The curve on top, and below it a report of the tokenizers worth comparing; all of them would be too many."""
     section = pareto_section(
         tuned.points,
         tuned.priced,
@@ -113,7 +113,7 @@ def write_page(tuned: Tuned, scores: Scores) -> None:
 
 
 def limits_of(tuned: Tuned) -> dict[str, float]:
-    """The limits that are lines in the figure: of Gini, and of the change of a language."""
+    """The limits to draw as lines in the figure: for Gini, and for the change of a language."""
     (classical,) = [point for point in tuned.points if point.name == CLASSICAL.name]
     found: dict[str, float] = {}
     for target in tuned.targets:

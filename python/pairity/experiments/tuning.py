@@ -1,10 +1,10 @@
-"""Tune: from classical BPE to equal costs, the setting that keeps to the targets.
+"""Tune: find the setting between classical BPE and equal costs that meets the targets.
 
     tuned = tune("train/", "dev/", "tuned/", vocab_size=32_000, targets=["eng_Latn<=+5%"])
 
-The settings of two knobs are tried and judged on text that steered none of them. Where a target begins to be met, the
-gap is halved a few times. The best setting that meets all is trained into tuned/tokenizer; if none does, a larger
-vocabulary is looked for that would.
+The settings of two knobs are trained, and evaluated on text that steered none of them. Where a target starts to be met,
+the gap is halved a few times. The best setting that meets all targets becomes tuned/tokenizer; if none does, a search
+finds a larger vocabulary that would.
 """
 
 from __future__ import annotations
@@ -41,12 +41,11 @@ from pairity.extras import load_extra
 from pairity.files.locks import locked
 from pairity.judging.scores import LEAK, Scores
 from pairity.progress import Listener, Progress
-from pairity.reporting.pareto import Point
 
 REFERENCE: Final = "eng_Latn"
-"""The language whose price is shown where none is asked for."""
+"""The language whose price is shown by default."""
 LARGEST: Final = 4
-"""How many times the vocabulary size is looked at where the targets are out of reach."""
+"""The largest vocabulary to try if no setting meets the targets, as a multiple of the size."""
 HALVES: Final = (
     "no --judge: the odd dev lines steered every setting that was tried, and the even lines evaluated it; the "
     "tokenizer that is chosen is trained with all dev lines"
@@ -89,16 +88,11 @@ def tune(
     fairness (gini, worst), and the one with the lowest Gini coefficient otherwise.
     """
     wanted = read_targets(targets)
-    if not is_whole(vocab_size):
-        raise PairityError(f"tune: vocab_size is {vocab_size!r}: give a whole number, such as 32000.")
-    if not is_whole(steps) or steps < 0:
-        raise PairityError(f"steps is {steps!r}: give a whole number, 0 or more.")
+    check_numbers(vocab_size, steps)
     experiment = experiment_of(
         train, dev, judge, compare, vocab_size, pretokenizer, text_column=text_column, resamples=resamples
     )
-    most = LARGEST * vocab_size if largest is None else largest
-    if not is_whole(most) or most < vocab_size:
-        raise PairityError(f"largest is {largest!r}: give a vocabulary size, {vocab_size} or more.")
+    largest = check_largest(largest, vocab_size)
     for module in ("jinja2", "markupsafe", "vl_convert"):
         load_extra(module, "the page of a tuning")
     folder = Folder(Path(out))
@@ -113,17 +107,16 @@ def tune(
         priced = check_prices(bench, wanted, price)
         folder.claim()
         folder.tidy()
-        tried, needed = try_all(bench, wanted, steps, vocab_size, most)
+        tried, needed = try_all(bench, wanted, steps, vocab_size, largest)
         scores, made = judge_all(bench, first, tried)
         chosen, closest = choose(wanted, {name: Measured.of(scores, name) for name in tried})
         points = points_of(scores, tried, wanted, chosen, closest)
-        by_name: dict[str | None, Point] = {point.name: point for point in points}
         tuned = Tuned(
             folder.path,
             wanted,
             points,
-            by_name.get(chosen),
-            by_name.get(closest),
+            next((point for point in points if point.chosen), None),
+            next((point for point in points if point.closest), None),
             needed,
             verdict_of(wanted, points, needed, vocab_size),
             priced,
@@ -133,6 +126,21 @@ def tune(
         show.stage("writing the page", unit="pages")
         write_all(tuned, scores, vocab_size, None if chosen is None else shipped(bench, whole, tried[chosen]))
     return tuned
+
+
+def check_numbers(vocab_size: int, steps: int) -> None:
+    if not is_whole(vocab_size):
+        raise PairityError(f"tune: vocab_size is {vocab_size!r}: give a whole number, such as 32000.")
+    if not is_whole(steps) or steps < 0:
+        raise PairityError(f"steps is {steps!r}: give a whole number, 0 or more.")
+
+
+def check_largest(largest: int | None, vocab_size: int) -> int:
+    """The largest vocabulary to try, `LARGEST` times the size by default."""
+    most = LARGEST * vocab_size if largest is None else largest
+    if not is_whole(most) or most < vocab_size:
+        raise PairityError(f"largest is {largest!r}: give a vocabulary size, {vocab_size} or more.")
+    return most
 
 
 def experiment_of(
@@ -170,7 +178,7 @@ def check_folder(folder: Folder) -> None:
 
 
 def halves(data: Data) -> Data:
-    """The odd lines of dev to steer, and the even ones to judge; it is parallel, as all text to judge on is."""
+    """The odd lines of dev to steer, and the even ones to evaluate on."""
     dev = data.dev or {}
     odd, even = ({code: texts[first::2] for code, texts in dev.items()} for first in (0, 1))
     for which, half, what in (("odd", odd, "steer"), ("even", even, "evaluate")):
@@ -182,7 +190,7 @@ def halves(data: Data) -> Data:
 
 
 def check_prices(bench: Bench, targets: Sequence[Target], price: str | None) -> tuple[str, ...]:
-    """The languages whose prices are shown; all that targets can be known to ask in vain is an error."""
+    """The languages whose prices are shown. Targets that cannot be met, or name unknown languages, are an error."""
     codes = list(bench.lines)
     if len(codes) < 2:
         raise PairityError(
@@ -200,7 +208,7 @@ def check_prices(bench: Bench, targets: Sequence[Target], price: str | None) -> 
 def try_all(
     bench: Bench, targets: Sequence[Target], steps: int, vocab_size: int, largest: int
 ) -> tuple[dict[str, Setting], Needed | None]:
-    """What is tried, in order; and if nothing meets the targets, the size that would."""
+    """All settings that were tried, in order; and if none meets the targets, the size that would."""
     bench.make_settings(LADDER)
     tried = list(LADDER)
     if not targets:
@@ -215,7 +223,7 @@ def try_all(
 
 
 def judge_all(bench: Bench, first: Plan, tried: dict[str, Setting]) -> tuple[Scores, list[Made]]:
-    """All that was tried and all to compare with, side by side, with intervals."""
+    """Evaluate all settings that were tried and all tokenizers to compare with together, with intervals."""
     others = [row for row in first.rows if row.corpus is None]
     rows = (*bench.planned(list(tried.values())).rows, *others)
     made = bench.make(rows)
@@ -224,7 +232,7 @@ def judge_all(bench: Bench, first: Plan, tried: dict[str, Setting]) -> tuple[Sco
 
 
 def said_of(made: Sequence[Made], scores: Scores, chosen: str | None) -> tuple[str, ...]:
-    """What a user should hear of the scores and of what was chosen; the rest was only tried."""
+    """Warnings about the scores and the chosen tokenizer; those of other tokenizers do not matter."""
     own = [one for one in made if one.row.name == chosen]
     leaked = [f"{name} is {LEAK}" for name in scores.leaks]
     told = [warning for warning in scores.warnings if not warning.startswith(tuple(leaked))]
@@ -238,7 +246,7 @@ def said_of(made: Sequence[Made], scores: Scores, chosen: str | None) -> tuple[s
 
 
 def shipped(bench: Bench, whole: Data, setting: Setting) -> Made:
-    """What was chosen, steered by all of dev: the very tokenizer that was judged, where none of dev judged it."""
+    """The chosen setting, steered by all dev lines; with a text to judge on, the tokenizer that was evaluated."""
     (row,) = bench.planned([setting]).rows
     if whole is not bench.data and row.dev is not None and whole.dev is not None:
         dev = {code: whole.dev[code] for code in row.dev}

@@ -1,12 +1,12 @@
-"""UnigramLM over bytes, to compare with: the same pre-tokens and the same bytes as BPE, another algorithm.
+"""UnigramLM over bytes, for comparison: the same pre-tokens and bytes as BPE, with another algorithm.
 
     train_unigram(count("train/"), 32_000)  ->  a tokenizers.Tokenizer
 
-SentencePiece learns it (Kudo, 2018) from counts of pre-tokens, each written in GPT-2's byte-level alphabet, so that
-one character is one byte. The pieces that it starts from are ours: given counts, it would look for them in the list of
-words and not in the text, while it counts single characters in the text. These then look so likely that most words end
-as single bytes, and a line costs twice the tokens. The trainer of tokenizers is no way out: it gives other pieces every
-time, and takes longer.
+SentencePiece learns it (Kudo, 2018) from counts of pre-tokens, written in GPT-2's byte-level alphabet, so that one
+character is one byte. We provide the pieces that it starts from. Given counts, it would count those in the list of
+words but single characters in the text; these would then look so likely that most words end up as single bytes, and a
+line costs twice the tokens. The trainer of `tokenizers` is no alternative: it gives other pieces every time, and is
+slower.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from pairity.extras import load_extra
 from pairity.formats import pre_tokenizers
 
 MOST_BYTES: Final = 64
-"""Of a piece. SentencePiece's own limit of 16 characters would be five of Thai here, where a character is a byte."""
+"""The longest piece. SentencePiece's default of 16 characters, which are bytes here, would be five letters of Thai."""
 
 SETTINGS: Final[Mapping[str, Any]] = {
     "model_type": "unigram",
@@ -38,7 +38,7 @@ SETTINGS: Final[Mapping[str, Any]] = {
     "num_sub_iterations": 2,
     "max_sentencepiece_length": MOST_BYTES,
     "character_coverage": 1.0,
-    # The text is cut already, and nothing of it may change.
+    # The text is already cut and must not change.
     "normalization_rule_name": "identity",
     "add_dummy_prefix": False,
     "remove_extra_whitespaces": False,
@@ -49,13 +49,13 @@ SETTINGS: Final[Mapping[str, Any]] = {
     "bos_id": -1,
     "eos_id": -1,
 }
-"""What SentencePiece is told, beside the words, the size and the number of threads."""
+"""The settings of SentencePiece besides the words, the size and the number of threads."""
 
 SHARES: Final = 4
-"""Threads of SentencePiece, on any machine: what they find is added up in an order that depends on their number."""
+"""Threads of SentencePiece, fixed because the order in which it sums their results depends on their number."""
 
 NO_PIECE: Final = "<unk>"
-"""SentencePiece cannot do without it; with all 256 bytes in the vocabulary nothing is unknown."""
+"""SentencePiece requires it, although nothing is unknown with all 256 bytes in the vocabulary."""
 
 
 def train_unigram(counts: Counts, vocab_size: int) -> Any:
@@ -66,7 +66,7 @@ def train_unigram(counts: Counts, vocab_size: int) -> Any:
 
 
 def learn(words: Words, size: int) -> list[tuple[str, float]]:
-    """Pieces and the logarithms of their probabilities, `size` of them, or fewer where the text has no more."""
+    """`size` pieces (fewer if the text has no more) with the logarithms of their probabilities."""
     sentencepiece = load_extra("sentencepiece", "method unigram")
     model = io.BytesIO()
     with tempfile.TemporaryDirectory() as folder:
@@ -99,7 +99,7 @@ def write_table(path: Path, rows: Iterable[tuple[bytes, int]]) -> None:
 
 
 def with_all_bytes(pieces: list[tuple[str, float]], size: int) -> list[tuple[str, float]]:
-    """`size` pieces: all bytes and the likeliest others; bytes that are not in the text are less likely than these."""
+    """`size` pieces: all bytes and the likeliest others. Bytes that are not in the text are the least likely."""
     known = {piece for piece, _ in pieces}
     least = min(score for _, score in pieces) - math.log(2)
     alphabet = [to_text(bytes([byte])) for byte in BYTE_ORDER]
@@ -117,7 +117,7 @@ def with_all_bytes(pieces: list[tuple[str, float]], size: int) -> list[tuple[str
 
 
 def wrapped(pieces: list[tuple[str, float]], counts: Counts) -> Any:
-    """A tokenizer that cuts text as the counts were cut, and then into the likeliest pieces."""
+    """A tokenizer that cuts text like the counts, and then into the likeliest pieces."""
     import tokenizers
 
     cut = counts.pretokenization

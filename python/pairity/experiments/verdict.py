@@ -1,4 +1,4 @@
-"""The verdict of a tuning: what was chosen and why, or what would be needed, in words."""
+"""The verdict of a tuning in words: what was chosen and why, or what would be needed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def verdict_of(
     needed: Needed | None,
     vocab_size: int,
 ) -> str:
-    """Empty where there are no targets."""
+    """The verdict; empty without targets."""
     if not targets:
         return ""
     asked = " and ".join(target.text for target in targets)
@@ -41,7 +41,7 @@ def verdict_of(
 
 
 def alone(target: Target, own: Sequence[Point]) -> str:
-    """Who meets one of several targets."""
+    """Which settings meet one of several targets."""
     meeting = [point.name for point in own if target.text not in point.misses]
     return f"{target.text} on its own is met by {listed(meeting, 4) if meeting else 'none'}."
 

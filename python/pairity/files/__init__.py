@@ -1,13 +1,13 @@
-"""Files: the one way to write an output, and to know that what is read is whole.
+"""Files: the only way to write an output, and to verify that what is read is complete.
 
-In: what a file or a folder is to hold. Out: the file or folder, whole or as it was before. Every other room
+In: the contents of a file or folder. Out: the file or folder, complete or as it was before. Every other room
 writes through this one.
 
     writing    files and folders that appear under their name only when they are complete
-    places     where an output may go, checked before the work by writing there
+    places     whether an output can be written, tested before the work by writing there
     locks      one writer per output
-    leftovers  what a killed run leaves, and how the next one knows it
-    digests    checksums over what was written, compared when it is read
-    pace       how often the state of long work goes to disk
-    reading    a folder that another process may be replacing at this moment
+    leftovers  what a killed run leaves, and how the next run recognises it
+    digests    checksums of what was written, verified when it is read
+    pace       how often the state of a long run is saved
+    reading    reading a folder that another process may be replacing right now
 """

@@ -1,4 +1,4 @@
-"""Digests: SHA-256 over what was written, kept beside it and compared when it is read.
+"""Digests: SHA-256 of what was written, stored with it and verified when it is read.
 
 A manifest is a JSON file that is written last and holds the digests of the other files, and its own:
 
@@ -16,7 +16,7 @@ from pairity.errors import PairityError
 
 
 def in_memory(write: Callable[[BinaryIO], object]) -> bytes:
-    """What a function would write into a file: a digest is over bytes."""
+    """The bytes that a function would write into a file, to take their digest."""
     buffer = io.BytesIO()
     write(buffer)
     return buffer.getvalue()
@@ -27,25 +27,25 @@ def digest(data: bytes) -> str:
 
 
 def sealed(contents: Mapping[str, Any], files: Mapping[str, bytes]) -> dict[str, Any]:
-    """The contents of a manifest: with the digests of the files, and one over all of it."""
+    """The contents of a manifest, with the digests of the files and one of the manifest itself."""
     whole = {**contents, "files": {name: digest(data) for name, data in files.items()}}
     return whole | {"digest": digest_of(whole)}
 
 
 def digest_of(contents: Mapping[str, Any]) -> str:
-    """Over the values and not their spelling, so that a manifest may be laid out anew."""
+    """Of the values, not of their spelling: a manifest may be reformatted."""
     plain = {name: value for name, value in contents.items() if name != "digest"}
     return digest(json.dumps(plain, sort_keys=True).encode())
 
 
 def check_manifest(contents: Mapping[str, Any], path: Path) -> None:
-    """Refuse a manifest that is not what was written."""
+    """Refuse a manifest that was changed after writing."""
     if contents.get("digest") != digest_of(contents):
         raise PairityError(f"{path} is damaged: its contents do not match its digest. {AGAIN}")
 
 
 def read_checked(folder: Path, name: str, contents: Mapping[str, Any]) -> bytes:
-    """The bytes of a file of the folder, if they are those that the manifest was written for."""
+    """The bytes of a file in the folder, which must match the manifest."""
     try:
         data = (folder / name).read_bytes()
     except FileNotFoundError:

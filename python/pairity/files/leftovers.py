@@ -1,4 +1,4 @@
-"""Leftovers: what a killed run leaves behind has names that say so, and the next run with that output removes it.
+"""Leftovers: unfinished files have telling names, so the next run with the same output removes those of a killed run.
 
 out -> .out.4711-0.unfinished     (4711: the process)
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 
 UNFINISHED = ".unfinished"
 INSIDE = "pairity"
-"""What unfinished things are named after that lie in the output folder itself."""
+"""Used in the names of unfinished files inside the output folder itself."""
 
 LONGEST_NAME = 200
 """In bytes. Filesystems allow 255, and endings such as `.checkpoint.parquet` must fit as well."""
@@ -21,12 +21,12 @@ NUMBERS = itertools.count()
 
 
 def real(path: Path) -> Path:
-    """The place itself, where the path is a link to it or has no name of its own (`.`, `..`)."""
+    """The real path, if this is a link or has no name of its own (`.`, `..`)."""
     return Path(os.path.realpath(path)) if path.is_symlink() or path.name in ("", "..") else path
 
 
 def short(name: str) -> str:
-    """A name that leaves room for an ending: a long one is cut, with a digest to tell it from others."""
+    """A name that leaves room for a suffix: a long one is cut and gets a digest, to stay unique."""
     whole = os.fsencode(name)
     if len(whole) <= LONGEST_NAME:
         return name
@@ -35,12 +35,12 @@ def short(name: str) -> str:
 
 
 def unfinished_name(folder: Path, name: str) -> Path:
-    """A new name in the folder: hidden, and whose it is."""
+    """A new hidden name in the folder, with the process id."""
     return folder / f".{short(name)}.{os.getpid()}-{next(NUMBERS)}{UNFINISHED}"
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove what a killed run with the same output left beside it or in it; call it with the output locked."""
+    """Remove what a killed run with the same output left next to it or in it. The output must be locked."""
     place = real(path).absolute()
     for folder, name in ((place.parent, short(place.name)), (place, INSIDE)):
         with suppress(OSError):
@@ -52,8 +52,8 @@ def remove_leftovers(path: Path) -> None:
 def is_leftover(entry: str, name: str) -> bool:
     """Whether an entry was made for the output `name` by a process that is gone.
 
-    This process cannot be at it already, since it has only just taken the lock: in a container every run is
-    process 1.
+    An entry with the id of this very process is a leftover too, since this process has only just taken the lock: in a
+    container, every run is process 1.
     """
     if not (entry.startswith(f".{name}.") and entry.endswith(UNFINISHED)):
         return False
@@ -68,6 +68,6 @@ def is_running(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # it is somebody else's
+    except OSError:  # it exists, but belongs to another user
         return True
     return True

@@ -1,4 +1,4 @@
-"""Locks: one writer per output, and a second one hears who the first is."""
+"""Locks: one writer per output; a second one is told which process is the first."""
 
 import os
 import socket
@@ -12,19 +12,19 @@ from pairity.files.leftovers import real, remove_leftovers, short
 
 try:
     import fcntl
-except ImportError:  # Windows has no advisory locks of this kind; two writers are then not told apart
+except ImportError:  # Windows has no such locks: two writers go unnoticed
     fcntl = None  # type: ignore[assignment]
 
 HELD: set[Path] = set()
-"""What this process has locked already: a command holds the lock through all of its work, and saving is part of it."""
+"""The outputs that this process has locked: a command holds its lock all along, and saving locks again."""
 
 PAUSES = (0.01, 0.03, 0.1, 0.2)
-"""Seconds before another try: a reader that asks whether an output is being written holds its lock for an instant."""
+"""Seconds before each retry: a reader that checks for a writer holds the lock for an instant."""
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the output `path`; leftovers of a killed run are removed when it is taken."""
+    """Lock the output `path`, and remove the leftovers of a killed run."""
     place = real(path).absolute()
     if fcntl is None or place in HELD:
         yield
@@ -43,15 +43,15 @@ def locked(path: Path) -> Iterator[None]:
         with suppress(OSError):
             file.unlink()
         os.close(handle)
-        with suppress(OSError):  # where nothing was written, no empty folders stay
+        with suppress(OSError):  # if nothing was written, leave no empty folders
             for folder in made:
                 folder.rmdir()
 
 
 def lock_file(place: Path) -> Path:
-    """Beside the output, or in it at a mount point and where only the output itself can be written.
+    """Next to the output; or in it, if it is a mount point or nothing next to it can be written.
 
-    The same for every process, wherever its current folder is.
+    It is the same for every process, no matter what its current folder is.
     """
     beside = next((one for one in place.parents if one.exists()), place)
     if place.is_dir() and (os.path.ismount(place) or not os.access(beside, os.W_OK | os.X_OK)):
@@ -60,7 +60,7 @@ def lock_file(place: Path) -> Path:
 
 
 def take(file: Path, path: Path) -> int:
-    """The open lock file, or an error that names the process that has it."""
+    """The open lock file. Raises an error that names the process that holds it."""
     pauses = iter(PAUSES)
     while True:
         try:
@@ -81,12 +81,12 @@ def take(file: Path, path: Path) -> int:
                 ) from None
             time.sleep(pause)
             continue
-        except OSError:  # a filesystem that has no locks: better without one than no result
+        except OSError:  # a filesystem without locks: better no lock than no result
             return handle
-        # Whoever had it before may have removed the file between our two calls: then it is nobody's lock.
+        # The previous holder may have removed the file between our two calls: then we locked a file without a name.
         with suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(handle), file.stat()):
-                with suppress(OSError):  # a full disk may have no room for who we are
+                with suppress(OSError):  # a full disk may have no room for our process id
                     os.ftruncate(handle, 0)
                     os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
                 return handle

@@ -1,4 +1,4 @@
-"""Pace: how often the state of long work goes to disk."""
+"""Pace: how often the state of a long run is saved."""
 
 import time
 from collections.abc import Iterator
@@ -8,8 +8,8 @@ SHARE = 50
 
 
 class Pace:
-    """A save is due no more often than every so many seconds, nor before a 50th of the run has passed since the last,
-    nor 50 times what that took: so saving costs 2% at most, and a kill 2% or those seconds."""
+    """A save is due when all of this has passed since the last one: `seconds`, a 50th of the run so far, and 50 times
+    what that save took. So saving costs at most 2% of the time, and a kill loses at most 2% or those seconds."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -22,7 +22,7 @@ class Pace:
 
     @contextmanager
     def saving(self) -> Iterator[None]:
-        """Around every save, to know what it takes; one that fails counts as well."""
+        """Wrap every save to measure it; failed saves count too."""
         begun = time.monotonic()
         try:
             yield

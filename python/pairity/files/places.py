@@ -1,4 +1,4 @@
-"""Places: whether an output can be written where it is to go, found out before the work by writing there."""
+"""Places: whether an output can be written, tested before the work by writing there."""
 
 import tempfile
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ REPLACE = "Choose another name, or replace it with --force (force=True)."
 
 
 def check_file(path: Path, *, force: bool) -> None:
-    """Refuse a file that is there already, and one that cannot be written."""
+    """Refuse a file that exists already or cannot be written."""
     with explained(path):
         place = real(path)
         check_replaceable(place)
@@ -22,7 +22,7 @@ def check_file(path: Path, *, force: bool) -> None:
 
 
 def check_folder(path: Path, names: Iterable[str], *, what: str, force: bool) -> None:
-    """Refuse a folder that holds one of the files already, and one that cannot be written: `what` is written there."""
+    """Refuse a folder for `what` that has one of the files already or cannot be written."""
     with explained(path):
         place = real(path)
         if place.exists() and not place.is_dir():
@@ -34,10 +34,10 @@ def check_folder(path: Path, names: Iterable[str], *, what: str, force: bool) ->
 
 
 def inside_or_beside(folder: Path, name: str) -> Path:
-    """Where a file that goes with an output folder is kept: beside it, as `out.checkpoint.parquet`.
+    """Where to keep a file that goes with an output folder: next to it, as `out.checkpoint.parquet`.
 
-    Inside it where there is no place beside it: at a mount point, in the current folder, or where only the folder
-    itself may be written.
+    Inside it, if there is no place next to it: the folder is a mount point or the current folder, or its parent cannot
+    be written.
     """
     place = real(folder)
     inside = place / f".{name}"
@@ -47,7 +47,7 @@ def inside_or_beside(folder: Path, name: str) -> Path:
 
 
 def try_to_write(folder: Path, path: Path) -> None:
-    """Write something into the folder, or into the nearest that exists; it has no name there that could stay."""
+    """Write a nameless temporary file into the folder, or into its nearest existing parent."""
     there_is = next(one for one in (folder, *folder.absolute().parents) if one.exists())
     if not there_is.is_dir():
         raise PairityError(f"{there_is} is a file, so {path} cannot be inside it. Choose another name.")

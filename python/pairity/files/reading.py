@@ -1,4 +1,4 @@
-"""Reading: a folder that another process may be replacing at this moment is read again."""
+"""Reading: read a folder again if another process replaced it meanwhile."""
 
 import time
 from collections.abc import Callable
@@ -11,21 +11,21 @@ from pairity.files.locks import is_being_written
 T = TypeVar("T")
 
 PAUSES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.05, 0.1, 0.1, 0.2, 0.4)
-"""Seconds before another try. A folder is replaced within milliseconds: what stays wrong for a second is damaged."""
+"""Seconds before each retry. Replacing a folder takes milliseconds: one that is wrong for a second is damaged."""
 
 
 def settled(read: Callable[[], T], manifest: Path) -> T:
-    """What `read` makes of the folder of the manifest, once no writer comes in between.
+    """The result of `read`, retried while another process writes the folder of the manifest.
 
-    Half of it may be old and half new: then the digests do not match, and the manifest is another one afterwards
-    or the output is being written.
+    A reader may see half of the old folder and half of the new one. Then the digests do not match, and afterwards the
+    manifest has changed or the output is locked.
     """
     for pause in PAUSES:
         before = stamp(manifest)
         try:
             return read()
         except PairityError:
-            # In this order: a writer who ends between the two looks has changed the manifest by then.
+            # In this order: a writer that ends between the two checks has changed the manifest by then.
             if not is_being_written(manifest.parent) and stamp(manifest) == before:
                 raise
         time.sleep(pause)
@@ -33,7 +33,7 @@ def settled(read: Callable[[], T], manifest: Path) -> T:
 
 
 def stamp(file: Path) -> tuple[int, int] | None:
-    """What tells one version of a file from the next: each is a file of its own."""
+    """Identifies a version of a file: every version is a new file, with its own inode."""
     try:
         found = file.stat()
     except OSError:

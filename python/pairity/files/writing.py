@@ -1,14 +1,14 @@
-"""Writing: an output is made under another name on the same filesystem, flushed, and renamed when it is whole.
+"""Writing: write an output under another name on the same filesystem, flush it, and rename it when it is complete.
 
 A reader sees the old file or the new one, and a crash at any moment leaves nothing that looks finished.
 
     write_file(Path("report.html"), "<!doctype html>...")
     write_folder(Path("out"), {"a.json": b"{}", "b.parquet": lambda file: pq.write_table(table, file)})
 
-A new folder appears by one rename. An old one is exchanged for the new one in one step where the system can do
-that and the folder holds nothing of somebody else's; elsewhere (a mount point, the current folder, a folder
-with a model's weights in it) its files are renamed one by one, the last in the list last: that one should hold
-the digests of the others, so that a reader can tell a mixture.
+A new folder appears by one rename. An existing folder is exchanged for the new one in one step, if the system can do
+that and the folder contains nothing else. Otherwise (a mount point, the current folder, a folder that also has the
+weights of a model) its files are renamed one by one, in the order given. The last one should hold the digests of the
+others, so that a reader can detect a mixture.
 """
 
 import ctypes
@@ -25,11 +25,11 @@ from pairity.files.leftovers import INSIDE, UNFINISHED, real, unfinished_name
 from pairity.files.locks import locked
 
 Content = str | bytes | Callable[[BinaryIO], object]
-"""What a file will hold, or a function that writes it into the open file that it is given."""
+"""The contents of a file, or a function that writes them into an open file."""
 
 
 def write_file(path: Path, content: Content) -> Path:
-    """Write one file, making its folder where there is none; returns the path. A link stays: its target is replaced."""
+    """Write one file, and its folder if needed; returns the path. A link stays a link: its target is replaced."""
     write_files({path: content})
     return path
 
@@ -59,7 +59,7 @@ def write_files(files: Mapping[Path, Content]) -> list[Path]:
 
 
 def write_folder(path: Path, files: Mapping[str, Content], *, obsolete: Iterable[str] = ()) -> list[Path]:
-    """Write the files into a folder as a whole; `obsolete` ones that an older version left there go."""
+    """Write the files into a folder as a whole, and remove `obsolete` ones that an older version left."""
     with explained(path), locked(path):
         folder = real(path)
         gone = [name for name in obsolete if name not in files]
@@ -83,7 +83,7 @@ def write_folder(path: Path, files: Mapping[str, Content], *, obsolete: Iterable
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """A folder to fill over time. When the block ends, it gets its name, which nothing or an empty folder has now."""
+    """A folder to fill in a `with` block, then renamed to `path`, which must be free or an empty folder."""
     with explained(path), locked(path):
         folder = real(path)
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -97,7 +97,7 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 
 def replaced_whole(folder: Path, files: Mapping[str, Content], gone: Collection[str]) -> bool:
-    """Exchange a folder that holds only what is to be replaced; False where that cannot be done."""
+    """Exchange a folder that contains only what is to be replaced; False if that is not possible."""
     if not (is_movable(folder) and is_ours_alone(folder, {*files, *gone})):
         return False
     with staging(folder.parent, folder.name) as stage:
@@ -131,7 +131,7 @@ def flush_file(path: Path) -> None:
 
 
 def flush_folder(folder: Path) -> None:
-    """Make a rename last: the folder's own entry is written to disk, where the system lets us ask for it."""
+    """Make a rename durable by flushing the folder itself, if the system supports that."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -141,7 +141,7 @@ def flush_folder(folder: Path) -> None:
 
 
 def keep_rights(old: Path, new: Path) -> None:
-    """What replaces something is as open or as closed as that was, and belongs to the same user if we may say so."""
+    """Give a replacement the permissions of the original, and its owner if we are allowed to."""
     try:
         before = old.stat()
     except FileNotFoundError:
@@ -155,7 +155,7 @@ def keep_rights(old: Path, new: Path) -> None:
 
 @contextmanager
 def staging(parent: Path, name: str) -> Iterator[Path]:
-    """A folder to fill, on the same filesystem as its final place; what is left of it is removed."""
+    """A folder to fill on the same filesystem as its final place; it is removed at the end."""
     stage = unfinished_name(parent, name)
     try:
         stage.mkdir()
@@ -166,14 +166,14 @@ def staging(parent: Path, name: str) -> Iterator[Path]:
 
 @contextmanager
 def room_beside(path: Path) -> Iterator[Path]:
-    """A folder for what is needed until the output `path` is written; call it with the output locked."""
+    """A temporary folder that lasts until the output `path` is written. The output must be locked."""
     place = real(path).absolute()
     with explained(path), staging(place.parent, place.name) as folder:
         yield folder
 
 
 def check_replaceable(place: Path) -> None:
-    """Refuse what a file must never take the place of: a folder, or a device such as /dev/null."""
+    """Refuse what a file must never replace: a folder, or a device such as /dev/null."""
     if place.is_dir():
         raise PairityError(f"{place} is a folder, so no file can be written there. Choose another name.")
     if place.exists() and not place.is_file():
@@ -184,12 +184,12 @@ def check_replaceable(place: Path) -> None:
 
 
 def is_ours_alone(folder: Path, names: Collection[str]) -> bool:
-    """Whether a folder holds nothing but what is about to be replaced."""
+    """Whether a folder contains nothing but what is about to be replaced."""
     return all(entry.name in names or entry.name.endswith(UNFINISHED) for entry in folder.iterdir())
 
 
 def is_movable(folder: Path) -> bool:
-    """Whether the folder may be given another name: not a mount point, nor the folder that we are in."""
+    """Whether the folder can be renamed: it is neither a mount point nor the current folder."""
     return (
         not os.path.ismount(folder)
         and not Path.cwd().resolve().is_relative_to(folder.resolve())
@@ -198,7 +198,7 @@ def is_movable(folder: Path) -> bool:
 
 
 def exchanged(one: Path, other: Path) -> bool:
-    """Swap two names in one step (Linux: renameat2 with RENAME_EXCHANGE); False where that cannot be done."""
+    """Swap two names in one step (Linux: renameat2 with RENAME_EXCHANGE); False if that is not possible."""
     here, swap = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
     if sys.platform != "linux":
         return False
@@ -208,7 +208,7 @@ def exchanged(one: Path, other: Path) -> bool:
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """A full disk or a missing right, said as a sentence."""
+    """Turn a full disk or a missing permission into a sentence."""
     try:
         yield
     except OSError as error:

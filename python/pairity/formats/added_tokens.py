@@ -1,4 +1,4 @@
-"""Added tokens of tokenizer.json: which there are, and which of their flags can be kept."""
+"""Added tokens of tokenizer.json, and which of their flags can be kept."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,13 +9,13 @@ from pairity.formats.tokenizer_config import Config
 
 FLAGS = ("single_word", "lstrip", "rstrip")
 SPECIAL = {**dict.fromkeys(FLAGS, False), "normalized": False, "special": True}
-"""The flags of a special token of ours."""
+"""The flags of the special tokens that pairity writes."""
 
 
 def with_named(
     added: Sequence[dict[str, Any]], config: Config, vocab: Mapping[str, int]
 ) -> list[dict[str, Any]]:
-    """The added tokens with those that tokenizer_config.json alone names, which transformers adds as well."""
+    """The added tokens, including those named only in tokenizer_config.json, which transformers adds too."""
     found = list(added)
     places = {token["content"]: place for place, token in enumerate(found)}
     for key, token in config.tokens:
@@ -42,7 +42,7 @@ def with_named(
 
 
 def unlike_ours(token: Mapping[str, Any]) -> dict[str, bool]:
-    """The flags of an added token that a special token of ours does not have."""
+    """The flags of an added token that differ from those of our special tokens."""
     flags = {
         flag: of_type(bool, token.get(flag, ours), f"{flag} of {token['content']!r}")
         for flag, ours in SPECIAL.items()

@@ -1,8 +1,8 @@
-"""A tokenizer written for another library, by the name of the format.
+"""Export a tokenizer for another library, by the name of the format.
 
-Every export gives the very ids of `Tokenizer.encode`. What a format cannot express is refused with the
-reason: never a tokenizer that silently differs. A difference has to be allowed: for llama.cpp, where it is shown, and
-for WordPiece, which cuts text in another way.
+Every export gives exactly the ids of `Tokenizer.encode`. Anything that a format cannot express is an error: an export
+never differs silently. The user may allow a difference for llama.cpp, where it is shown, and for WordPiece, which cuts
+text differently.
 """
 
 import warnings
@@ -23,13 +23,13 @@ from pairity.text.pretokenizers import PRESETS, TIKTOKEN_GPT2, Pretokenization
 
 FORMATS = ("hf", "transformers", "tiktoken", "merges", "gguf", "wordpiece")
 DIFFERENT = ("gguf", "wordpiece")
-"""Formats that may give other ids than the tokenizer, if that is allowed."""
+"""Formats that may give other ids than the tokenizer, if the user allows it."""
 ONE_JSON = ("hf", "wordpiece")
 """Formats that are one tokenizer.json."""
 HOLDS = {"hf": ("add_bos", "add_eos"), "wordpiece": ("add_bos", "add_eos"), "tiktoken": (), "merges": ()}
-"""What a format can say of the roles, where it cannot say all."""
+"""The parts of the roles that a format can express, for formats that cannot express all."""
 NEEDS = {"bos_token": "add_bos", "eos_token": "add_eos"}
-"""tokenizer.json names a token only where it adds it."""
+"""tokenizer.json names a token only if it also adds it to texts."""
 FILES = {
     "hf": "tokenizer.json",
     "wordpiece": "tokenizer.json",
@@ -51,14 +51,14 @@ def export(
 
     hf            one tokenizer.json, at PATH or in the folder PATH
     transformers  a folder for AutoTokenizer with roles, chat template and what the tokenizer came with
-    tiktoken      ranks at PATH, pattern and special tokens in a .json beside it
+    tiktoken      ranks at PATH, pattern and special tokens in a .json next to it
     merges        a folder with GPT-2's vocab.json and merges.txt
-    gguf          a vocabulary for llama.cpp at PATH, with roles and chat template; with `allow_different` even where
-                  ids differ there
+    gguf          a vocabulary for llama.cpp at PATH, with roles and chat template; with `allow_different` even if
+                  its ids differ
     wordpiece     one tokenizer.json, as hf, with the same tokens and ids; it takes the longest token at every place
                   instead of merging, so it always needs `allow_different`
 
-    What is given and a format has no place for is refused. What the tokenizer has beside that is left out with a
+    A given role that the format has no place for is an error. Others that the tokenizer has are left out with a
     warning.
     """
     check_allowed(to, allow_different)
@@ -101,7 +101,7 @@ def write_format(model: BpeModel, to: str, path: Path, force: bool, allow_differ
 
 
 def write(to: str, path: Path, files: Mapping[Path, bytes], force: bool) -> list[Path]:
-    """Single files into a folder that may hold anything else."""
+    """Write single files into a folder that may have other contents."""
     with locked(path):
         check_place(to, path, force=force)
         return write_files(files)
@@ -126,7 +126,7 @@ def check_given(to: str, given: GivenRoles) -> None:
 
 
 def unsaid(to: str, model: BpeModel) -> list[str]:
-    """What the tokenizer has and the format has no place for: ["bos_token '<s>'", "the chat template"]"""
+    """What the tokenizer has but the format has no place for: ["bos_token '<s>'", "the chat template"]"""
     if to not in HOLDS:
         return []
     roles = model.roles
@@ -146,7 +146,7 @@ def unsaid(to: str, model: BpeModel) -> list[str]:
 
 
 def unsaid_of_cut(cut: Pretokenization) -> list[str]:
-    """Whoever reads GPT-2's two files cuts text as GPT-2 does."""
+    """Readers of GPT-2's two files cut text as GPT-2 does, so any other way is lost."""
     found = [f"the normalization {cut.normalize}"] if cut.normalize else []
     if cut.pattern not in (PRESETS["gpt2"], TIKTOKEN_GPT2):
         name = replace(cut, normalize=None).name
@@ -171,7 +171,7 @@ def check_allowed(to: str, allow_different: bool) -> None:
 
 
 def check_place(to: str, path: Path, *, force: bool) -> None:
-    """Refuse what is known before the model is: a place that cannot be written, and a missing package."""
+    """Refuse what is wrong whatever the model is: a place that cannot be written, a missing package."""
     match to:
         case "hf" | "wordpiece":
             check_file(hf_file(path), force=force)

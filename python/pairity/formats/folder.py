@@ -27,7 +27,7 @@ FORMAT = 2
 SETTINGS = "pairity.json"
 TRACE = "trace.parquet"
 OF_THE_FOLDER = ("tokenizer.json",)
-"""What a folder holds that has a tokenizer already."""
+"""The files that show that a folder has a tokenizer already."""
 
 
 def save(model: BpeModel, path: Path, *, force: bool) -> None:
@@ -63,7 +63,7 @@ def load_folder(folder: Path) -> BpeModel:
 
 
 def read_trace(folder: Path) -> Any:
-    """The trace in a folder, checked where pairity.json has its digest; None without one."""
+    """The trace in a folder, checked if pairity.json has its digest; None if there is none."""
 
     def read() -> Any:
         with damage_of(folder):
@@ -75,7 +75,7 @@ def read_trace(folder: Path) -> Any:
 
 @contextmanager
 def damage_of(folder: Path) -> Iterator[None]:
-    """What reading a damaged folder raises, as one sentence about the file."""
+    """Turn whatever reading a damaged folder raises into one sentence about the file."""
     try:
         yield
     except OSError as error:
@@ -93,12 +93,12 @@ def read_settings(folder: Path) -> dict[str, Any]:
 
 
 def has_digests(settings: dict[str, Any]) -> bool:
-    """The first format had none at first."""
+    """Whether there are digests; early files of the first format have none."""
     return settings["format"] != 1 or "digest" in settings
 
 
 def read_file(folder: Path, name: str, settings: dict[str, Any]) -> bytes:
-    """A file of the folder, checked against its digest where there is one."""
+    """A file of the folder, checked against its digest if there is one."""
     return read_checked(folder, name, settings) if has_digests(settings) else (folder / name).read_bytes()
 
 
@@ -137,7 +137,7 @@ def restore(contents: dict[str, Any], settings: dict[str, Any], trace: Any) -> B
     )
     if repeats:
         model = replace(model, merges=with_repeats(model.merges, repeats), **others)
-    # Hugging Face may have been given another spelling of the pattern; ours is the one in the settings.
+    # tokenizer.json may have another spelling of the pattern, for Oniguruma; ours is the one in the settings.
     pattern = settings["pattern"]
     theirs = None if pattern is None else from_oniguruma(for_oniguruma(pattern))
     if model.cut.pattern != theirs:
@@ -148,7 +148,7 @@ def restore(contents: dict[str, Any], settings: dict[str, Any], trace: Any) -> B
 
 
 def config_in(settings: dict[str, Any]) -> Config:
-    """The roles, and what an imported tokenizer came with."""
+    """The roles, and the configuration of an imported tokenizer."""
     kept = of_type(dict, settings.get("transformers", {}), "what pairity.json keeps for transformers")
     return Config(
         roles=roles_in(of_type(dict, settings.get("roles", {}), "the roles in pairity.json")),
@@ -158,7 +158,7 @@ def config_in(settings: dict[str, Any]) -> Config:
 
 
 def with_repeats(merges: Merges, repeats: list[Any]) -> Merges:
-    """The merges as they were learned: tokenizer.json has only the first of equal pairs."""
+    """The merges as learned, with repeated pairs, of which tokenizer.json has only the first."""
     rows = merges.tolist()
     for rank, *row in repeats:
         rows.insert(rank, row)

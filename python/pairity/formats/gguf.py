@@ -14,11 +14,11 @@ from pairity.formats import llama_cpp, tokenizer_json
 from pairity.formats.post_processor import around
 
 DEFAULT_EOS = 11
-"""The id that llama.cpp ends a text at, and begins one with, where a file names none: that of GPT-2's time."""
+"""The id that llama.cpp uses as BOS and EOS if a file names none."""
 
 
 def contents(model: BpeModel) -> bytes:
-    """The bytes of the file, once all is known to be expressible."""
+    """The bytes of the file, for a model that passed all checks."""
     gguf = load_extra("gguf", "a GGUF file")
     roles = with_ends(model)
     warn_of_ends(model, roles)
@@ -33,9 +33,9 @@ def contents(model: BpeModel) -> bytes:
             return gguf.TokenType.NORMAL
         return gguf.TokenType.USER_DEFINED if specials[token_id] else gguf.TokenType.CONTROL
 
-    with tempfile.TemporaryDirectory() as folder:  # the package writes to a path and to nothing else
+    with tempfile.TemporaryDirectory() as folder:  # the package can only write to a path
         path = Path(folder) / "vocab.gguf"
-        # The architecture is a required field. A vocabulary alone has none, and llama.cpp's own say llama.
+        # The architecture is required, but a vocabulary has none. The vocabularies in llama.cpp say llama.
         file = gguf.GGUFWriter(path, "llama")
         file.add_type("vocab")
         file.add_tokenizer_model("gpt2")
@@ -51,11 +51,11 @@ def contents(model: BpeModel) -> bytes:
 
 
 def with_ends(model: BpeModel) -> Roles:
-    """The roles, and where the tokenizer has no BOS or EOS token, what its post-processor begins or ends a text with.
+    """The roles; without a BOS or EOS token, the token with which the post-processor begins or ends a text.
 
-    llama.cpp can put one token before a text and one after it, and these are its BOS and EOS tokens. Each end is for
-    itself: where BOS is one token and the post-processor puts another, or several, that end gets none, since prompts
-    and chats rely on the roles.
+    llama.cpp can put one token before a text and one after it: its BOS and EOS tokens. Each end is decided on its own.
+    If the post-processor adds a token other than BOS, or several, nothing is added at that end, because prompts and
+    chats rely on the roles.
     """
     roles = model.roles
     before, after = around(model.wrapping.post_processor)
@@ -67,7 +67,7 @@ def with_ends(model: BpeModel) -> Roles:
 
 
 def add_roles(file: Any, model: BpeModel, roles: Roles) -> None:
-    """Ids, flags and chat templates, into the fields that llama.cpp has for them."""
+    """Write ids, flags and chat templates into the fields of llama.cpp."""
     file.add_add_bos_token(roles.add_bos)
     if roles.add_eos:
         file.add_add_eos_token(True)
@@ -79,7 +79,7 @@ def add_roles(file: Any, model: BpeModel, roles: Roles) -> None:
 
 
 def warn_of_ends(model: BpeModel, roles: Roles) -> None:
-    """Say what llama.cpp will do otherwise: end a text where nobody said so, put less around it."""
+    """Warn of what llama.cpp does differently: end a text at a default token, or add fewer tokens around it."""
     if roles.eos_token is None:
         warnings.warn(
             f"the tokenizer has no eos_token, so llama.cpp will end a text at id {DEFAULT_EOS}, which is "

@@ -1,4 +1,4 @@
-"""JSON files: how all of ours are written, and what is said of one that cannot be read."""
+"""JSON files: how all of ours are written, and errors about those that cannot be read."""
 
 import json
 import re
@@ -19,7 +19,7 @@ KINDS: dict[type, str] = {
 T = TypeVar("T")
 
 HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
-"""How JSON writes each half of a pair of surrogates; without its other half it is not a character."""
+"""The escape of one half of a surrogate pair; alone it is not a character."""
 
 
 def as_json(contents: Any) -> bytes:
@@ -28,7 +28,7 @@ def as_json(contents: Any) -> bytes:
 
 
 def plain(value: Any) -> Any:
-    """Numbers of numpy as JSON has them."""
+    """Turn NumPy numbers into plain ones."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     raise PairityError(
@@ -49,7 +49,7 @@ def read_json(file: Path) -> dict[str, Any]:
 
 
 def unreadable(file: Path, error: OSError) -> PairityError:
-    """What to say of a file that is not there, is a folder, or may not be read."""
+    """The error about a file that does not exist, is a folder, or may not be read."""
     if isinstance(error, FileNotFoundError):
         return PairityError(f"there is no {file}.")
     return PairityError(f"cannot read {file}: {error.strerror or error}.")
@@ -80,7 +80,7 @@ def is_text(text: str) -> bool:
 
 
 def of_type(kind: type[T], value: Any, what: str) -> T:
-    """The value, if it is exactly of this kind: a bool is not a whole number here, nor is 1.0."""
+    """The value, which must be exactly of this type: neither a bool nor 1.0 passes for an int."""
     if type(value) is not kind:
         raise PairityError(f"{what}: {shortened(value)} is not {KINDS[kind]}.")
     return value

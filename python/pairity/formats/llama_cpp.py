@@ -1,8 +1,7 @@
 r"""How llama.cpp cuts text, and what that changes for a tokenizer.
 
-Its files have no place for a pattern: they name one of the pre-tokenizers that llama.cpp has code for. Each is
-written here as a pattern that our engine cuts by in the same places, so the ids that a tokenizer would get there
-are known without llama.cpp.
+Its files have no place for a pattern: they name one of the pre-tokenizers built into llama.cpp. Here, each is written
+as a pattern that makes our engine cut in the same places, so the ids that llama.cpp would give are known without it.
 
     cut("gpt-2", "it's हिन्दी")      ->  ["it", "'s", " ह", "ि", "न", "्", "द", "ी"]
     cut("qwen35", "it's हिन्दी")     ->  ["it", "'s", " हिन्दी"]
@@ -29,11 +28,11 @@ GPT4O_DIGITS, GPT4_DIGITS = (str(pattern_of(name, digits=True)) for name in ("gp
 ANY_CASE: Final = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 ASCII_CASE: Final = "(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])"
 QWEN35_OF_QWEN: Final = QWEN35.replace(ASCII_CASE, ANY_CASE)
-"""As the files of Qwen 3.5 have it."""
+"""As in the files of Qwen 3.5."""
 
 
 def in_ascii_case(pattern: str) -> str:
-    """What llama.cpp makes of a pattern that tells letters by their case: only a-z and A-Z have one there."""
+    """How llama.cpp reads a pattern that distinguishes case: there, only a-z and A-Z have a case."""
     return (
         pattern.replace(ANY_CASE, ASCII_CASE)
         .replace(r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"(?:(?=[\p{L}\p{M}])[^a-z])")
@@ -52,21 +51,21 @@ PATTERNS: Final = {
 """llama.cpp's name -> its pattern; `cut` reads it with llama.cpp's table of characters."""
 
 TAKE_WHOLE: Final = {"llama-bpe", "granite-embed-multi-97m"}
-"""Under these names llama.cpp takes a pre-token whole if it is a token (`ignore_merges`)."""
+"""The names under which llama.cpp keeps a pre-token whole if it is a token (`ignore_merges`)."""
 
 
 @dataclass(frozen=True)
 class Nearest:
-    """What llama.cpp has for one of our patterns."""
+    """The closest thing that llama.cpp has to one of our patterns."""
 
     names: tuple[str, ...]
-    """The first that treats whole pre-tokens as the tokenizer does is taken."""
+    """The first name is used that treats whole pre-tokens as the tokenizer does."""
     unlike: str = ""
-    """A text that is cut in another way there; empty where there is none."""
+    """A text that llama.cpp cuts differently; empty if there is none."""
 
 
-# gpt4o is not given the name gpt-4o: under that one llama.cpp takes no marks into words, so that Hindi, Tamil or Thai
-# fall to pieces. The one below is the same with marks.
+# gpt4o does not get the name gpt-4o, under which llama.cpp keeps marks out of words and so shreds Hindi, Tamil and
+# Thai. The name below is the same pattern with marks.
 NEAREST: Final = {
     QWEN35: Nearest(("qwen35",)),
     GPT2: Nearest(("gpt-2",)),
@@ -78,7 +77,7 @@ NEAREST: Final = {
     GPT4O: Nearest(("granite-embed-multi-97m",), "éÉ"),
     GPT4O_DIGITS: Nearest(("qwen35",), "don't aB"),
 }
-"""Our pattern -> the nearest of llama.cpp's."""
+"""Our pattern -> the closest one of llama.cpp."""
 
 CODE: Final = (
     "I don't think they'll say it's WRONG, I'D say we've won: that's McDonald's iPhone, isn't it?",
@@ -95,11 +94,11 @@ INSTEAD: Final = "Train with --pretokenizer qwen35 (pretokenizer='qwen35'), whic
 
 @dataclass(frozen=True)
 class Difference:
-    """What one language gets there in place of here."""
+    """How the ids of one language differ in llama.cpp."""
 
     language: str
     unlike: float
-    """Share of its lines that get other ids."""
+    """The share of its lines with other ids."""
     here: float
     """Tokens per line."""
     there: float
@@ -111,7 +110,7 @@ def cut(name: str, text: str) -> list[str]:
 
 
 def as_read(pattern: str) -> str:
-    """With the characters that llama.cpp knows: its table is of Unicode 15.1, and ours is newer."""
+    """Restrict a pattern to the characters that llama.cpp knows: its table is of Unicode 15.1, ours is newer."""
     return re.sub(r"\\p\{([LMN])\}", r"[\\p{\1}&&\\p{age=15.1}]", pattern)
 
 
@@ -122,7 +121,7 @@ def as_there(model: BpeModel, name: str) -> BpeModel:
 
 
 def name_of(model: BpeModel) -> str:
-    """What the file calls the pre-tokenizer; what no name stands for is refused."""
+    """The name of the pre-tokenizer in the file. Refuse a model for which there is none."""
     if model.cut.normalize:
         raise PairityError(
             f"llama.cpp cannot normalise text ({model.cut.normalize}) for BPE: ids would differ. Train "
@@ -149,7 +148,7 @@ def name_of(model: BpeModel) -> str:
 
 
 def taken_otherwise(model: BpeModel, name: str) -> str:
-    """Which pre-token is a token here or there and not in the other place, as a sentence; empty if none is."""
+    """A sentence about a pre-token that is one token here but not there, or the reverse; empty if there is none."""
     if model.whole_pretokens != (name in TAKE_WHOLE) and (never := model.unmerged()):
         does = "takes" if name in TAKE_WHOLE else "does not take"
         return (
@@ -166,7 +165,7 @@ def taken_otherwise(model: BpeModel, name: str) -> str:
 
 
 def text_of(special: str) -> str:
-    """The text that a vocabulary in the byte-level alphabet would write as this special token; empty if none."""
+    """The text that the byte-level alphabet would spell like this special token; empty if there is none."""
     try:
         return to_bytes(special).decode()
     except (KeyError, UnicodeDecodeError):
@@ -174,13 +173,13 @@ def text_of(special: str) -> str:
 
 
 def in_sample(model: BpeModel) -> list[Difference]:
-    """The languages of pairity's sample, and code, that have other ids there."""
+    """The languages of pairity's sample, and code, whose ids would differ."""
     compared: dict[str, Sequence[str]] = {**sample.read("dev"), "(code)": CODE}
     return [row for row in differences(model, name_of(model), compared) if row.unlike]
 
 
 def check(model: BpeModel, *, allow_different: bool) -> None:
-    """Refuse a tokenizer whose ids would be others in llama.cpp, with what that costs every language."""
+    """Refuse a tokenizer whose ids would differ in llama.cpp, and say what that costs every language."""
     found = in_sample(model)
     if not found:
         return
@@ -201,7 +200,7 @@ def check(model: BpeModel, *, allow_different: bool) -> None:
 
 
 def promise(pattern: str | None) -> str:
-    """What is known of a pattern that passed the check: one sentence."""
+    """One sentence about how far a pattern that passed the check can be trusted."""
     nearest = NEAREST[pattern or ""]
     if not nearest.unlike:
         return "llama.cpp gives exactly the ids of this tokenizer (for all characters of Unicode 15.1)."
@@ -212,7 +211,7 @@ def promise(pattern: str | None) -> str:
 
 
 def differences(model: BpeModel, name: str, lines: Mapping[str, Sequence[str]]) -> list[Difference]:
-    """Every language here and there, the one that loses most first."""
+    """The difference for every language, the one that loses most first."""
     there = as_there(model, name)
     threads = thread_count(None)
     found = []

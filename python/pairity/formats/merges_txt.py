@@ -40,7 +40,7 @@ def read(
     special_tokens: Sequence[str],
     allow_holes: bool,
 ) -> BpeModel:
-    """With vocab.json, special tokens have the ids it gives them; without it, ids follow from the merges."""
+    """With vocab.json, special tokens get their ids from it; without it, all ids follow from the merges."""
     pairs = read_pairs(merges)
     if vocab is None:
         model = BpeModel.from_merges(number(pairs, merges), cut=cut, special_tokens=special_tokens)

@@ -1,8 +1,8 @@
 r"""The same pattern for two regex engines.
 
-Our patterns follow the Rust regex crates (as tiktoken's do); Hugging Face runs them with Oniguruma, which
-reads some of it in another sense. A pattern is rewritten where that is simple, refused where it is not, and
-both readings are compared on a text that has something of everything.
+Our patterns follow the Rust regex crates, like those of tiktoken. Hugging Face runs patterns with Oniguruma, which
+understands some constructs differently. A pattern is rewritten where that is simple and refused where it is not, and
+both versions are compared on a text with something of everything.
 
     for_oniguruma(r"\s+$|\S+")  ->  r"\s+\z|\S+"    $ would stop at every line end
     for_oniguruma(r"(?s:.)")    ->  r"(?m:.)"       the flag of the dot has another letter
@@ -24,7 +24,7 @@ PIECE = re.compile(
     re.DOTALL,
 )
 SAFE_LETTERS = set("sSdDrntfvAz")
-# What \w is for us; Oniguruma's lacks some marks and joiners.
+# Our \w; that of Oniguruma lacks some marks and joiners.
 WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200C\u200D"
 PROBES = (
     PROBE,
@@ -37,20 +37,20 @@ PROBES = (
 
 
 def for_oniguruma(pattern: str) -> str:
-    """The pattern as Hugging Face must be given it, step by step."""
+    """The pattern as Hugging Face needs it, step by step."""
     return THEN.join(step_for_oniguruma(step) for step in pattern.split(THEN))
 
 
 def step_for_oniguruma(pattern: str) -> str:
     if is_preset(pattern):
-        return pattern  # these are proved equal in the tests, over far more text than a probe
+        return pattern  # tests prove these equal, on far more text than a probe
     translated = BY_HAND.get(pattern) or translate(pattern)
     compare(pattern, translated)
     return translated
 
 
 def from_oniguruma(pattern: str) -> str:
-    """The pattern that a Hugging Face file has, as we must be given it, step by step."""
+    """The pattern of a Hugging Face file as we need it, step by step."""
     return THEN.join(step_from_oniguruma(step) for step in pattern.split(THEN))
 
 
@@ -72,13 +72,13 @@ def step_from_oniguruma(pattern: str) -> str:
 
 def translate(pattern: str) -> str:
     pieces: list[str] = []
-    classes: list[str] = []  # the pieces in character classes, with a space for each of the others
+    classes: list[str] = []  # the pieces in character classes; a space for all other pieces
     depth = 0  # of character classes
     for piece in PIECE.findall(pattern):
         opened = classes[-1:] == ["["] or classes[-2:] == ["[", "^"]
         if (piece == "[:" and not depth) or piece == "[":
             depth += 1
-        elif piece == "]" and depth and not opened:  # the first in a class stands for itself
+        elif piece == "]" and depth and not opened:  # as the first character of a class, it stands for itself
             depth -= 1
         pieces.append(translate_piece(piece, pattern, in_class=depth > 0))
         classes.append(piece if depth else " ")

@@ -1,8 +1,8 @@
-"""TOKENIZER: from what a user names to the kind of tokenizer that is there, the same in every command.
+"""TOKENIZER: what kind of tokenizer a user names, the same in every command.
 
 find("gpt-4o=tiktoken:o200k_base")   -> Found(kind="tiktoken", place="o200k_base", name="gpt-4o")
-find("llama3/tokenizer.model")       -> Found(kind="ranks", ...): of SentencePiece or of tiktoken, its content decides
-open_model("llama3/tokenizer.model") -> the BpeModel with the ids that it has
+find("llama3/tokenizer.model")       -> Found(kind="ranks", ...): SentencePiece or tiktoken, decided by its content
+open_model("llama3/tokenizer.model") -> the BpeModel with its ids
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ SPECS = "'tiktoken:NAME', 'sentencepiece:FILE' or 'hf:NAME'"
 class Found:
     kind: Kind
     place: str
-    """A path, or the name of an encoding or of a place on the hub."""
+    """A path, the name of an encoding, or a name on the hub."""
     name: str
-    """What the tokenizer is called: as the user said, or by where it is."""
+    """The name that the user gave, or one derived from the place."""
     pattern: str | None = None
-    """What the user wrote after the at sign of a file of ranks."""
+    """For a file of ranks: what the user wrote after the at sign."""
 
 
 def find(spec: str | os.PathLike[str], name: str | None = None) -> Found:
-    """What `spec` names; nothing but the first bytes of a file is read, and no network is used.
+    """What `spec` names. Reads only the first bytes of a file, and does not use the network.
 
     a folder            that pairity or transformers wrote, or with a tekken.json or tokenizer.model
     tokenizer.json      of `tokenizers`
@@ -154,7 +154,7 @@ def existing(path: str) -> Path:
 
 
 def open_model(spec: str | os.PathLike[str]) -> BpeModel:
-    """The byte-level BPE that `spec` names (see `find`), with its ids; an error that names the kind of any other."""
+    """The byte-level BPE that `spec` names (see `find`), with its ids; for any other, an error that names its kind."""
     found = find(spec)
     try:
         return read_model(found)
@@ -188,10 +188,10 @@ def read_model(found: Found) -> BpeModel:
 
 
 def with_holes_noted(model: BpeModel, place: str, listed: Collection[int] = ()) -> BpeModel:
-    """Ids that name no token are kept free, but not without a word: the file may have lost some lines.
+    """Keep ids without a token free, but warn: the file may have lost some lines.
 
-    `listed` are those of the lines of a file of ranks: among them are ids that it keeps free, and behind them those
-    of special tokens, which may lie anywhere.
+    `listed` are the ids in a file of ranks: one with an empty token is free on purpose, and ids after the last one are
+    those of special tokens, which may have gaps.
     """
     known = set(listed)
     size = 1 + max(known) if known else len(model.tokens)

@@ -8,14 +8,14 @@ from pairity.errors import PairityError
 from pairity.formats.json_files import of_type
 
 PAIRED = ("BertProcessing", "RobertaProcessing")
-"""These put one token before a text and one after it."""
+"""Processors that put one token before a text and one after it."""
 
 Around = tuple[list[str], list[str]]
 """The tokens before a text and those after it."""
 
 
 def of_roles(roles: Roles, ids: Mapping[str, int]) -> dict[str, Any] | None:
-    """What adds the tokens that the roles ask for; None where they ask for none."""
+    """The processor that adds the tokens requested by the roles; None if there are none."""
     return template(roles, ids) if roles.add_bos or roles.add_eos else None
 
 
@@ -42,7 +42,7 @@ def template(roles: Roles, ids: Mapping[str, int]) -> dict[str, Any]:
 
 
 def read(contents: Any, roles: Roles, ids: Mapping[str, int]) -> tuple[Any, bool, bool]:
-    """What must be kept of it (None: the roles say it all), and whether it adds bos_token and eos_token."""
+    """The part to keep (None: the roles imply all of it), and whether it adds bos_token and eos_token."""
     check(contents, ids)
     before, after = around(contents)
     add_bos = roles.bos_token is not None and before == [roles.bos_token]
@@ -70,7 +70,7 @@ def around(contents: Any) -> Around:
 
 
 def check(contents: Any, ids: Mapping[str, int]) -> None:
-    """Refuse a kind that is not known, and tokens that are not special tokens with these ids."""
+    """Refuse an unknown kind, and tokens that are not special tokens with these ids."""
     if contents is None or contents["type"] == "ByteLevel":
         return
     kind = contents["type"]

@@ -1,7 +1,7 @@
 """The pre-tokenizers of a tokenizer.json as one pattern, and a pattern as pre-tokenizers.
 
 Several of them become the steps of a pattern: Digits + ByteLevel -> r"\\p{N}(?then)'s|'t|..."; each cuts what the one
-before it left. What a pattern cannot say exactly is refused by the name of the step.
+before it left. A step that no pattern can express exactly is refused by name.
 """
 
 import re
@@ -18,7 +18,7 @@ BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": Tr
 META_CHARACTER = re.compile(r"[\\.+*?()|\[\]{}^$]")
 
 PUNCTUATION = r"[!-/:-@\[-`{-~\p{P}]"
-"""What Hugging Face takes for punctuation: that of ASCII, symbols among it, and Unicode's."""
+"""Punctuation as Hugging Face defines it: that of ASCII, including symbols, and that of Unicode."""
 
 
 def write(pattern: str | None) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def write(pattern: str | None) -> dict[str, Any]:
 
 
 def read(pre_tokenizer: dict[str, Any] | None) -> str | None:
-    """The pattern that stands for the pre-tokenizers; None if they leave text whole."""
+    """The pattern equivalent to the pre-tokenizers; None if they keep text whole."""
     steps = [] if pre_tokenizer is None else list(flat(pre_tokenizer))
     if not steps or steps[-1]["type"] != "ByteLevel":
         found = f"ends with {steps[-1]['type']}, not with ByteLevel" if steps else "is missing"
@@ -52,7 +52,7 @@ def read(pre_tokenizer: dict[str, Any] | None) -> str | None:
 
 
 def flat(pre_tokenizer: dict[str, Any]) -> Iterable[dict[str, Any]]:
-    """The steps, with those of sequences within sequences."""
+    """The steps, with nested sequences flattened."""
     if pre_tokenizer["type"] != "Sequence":
         yield pre_tokenizer
         return
@@ -84,7 +84,7 @@ def pattern_of_split(split: dict[str, Any]) -> str:
         text = of_type(str, given["String"], "the text of Split")
         pattern = META_CHARACTER.sub(r"\\\g<0>", text)
     behavior, invert = split["behavior"], split.get("invert", False)
-    # Known patterns match all text, so removing what lies between matches removes nothing.
+    # Presets match all text, so there is nothing between matches to remove.
     keeps_all = is_preset(pattern) and (behavior, invert) == ("Removed", True)
     if (behavior, invert) != ("Isolated", False) and not keeps_all:
         raise PairityError(

@@ -1,7 +1,7 @@
-"""Published files of ranks: the pattern and the special tokens that belong to them and are not in the file.
+"""Published files of ranks: their patterns and special tokens, which are not in the files.
 
-A file is known by its name, or by the name that the user writes after an at sign. Special tokens belong to it only
-if it has as many ranks as the published one: a file of another size is somebody's own, and keeps its ids to itself.
+A file is recognised by its name, or by the name that the user writes after an at sign. It gets the special tokens only
+if it has as many ranks as the published file: with another size, it is somebody's own file, with other ids.
 """
 
 from collections.abc import Mapping
@@ -85,7 +85,7 @@ TEKKEN = [
     *["[TOOL_RESULTS]", "[/TOOL_RESULTS]", "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]", "[IMG_END]"],
     *["[PREFIX]", "[MIDDLE]", "[SUFFIX]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[TOOL_CONTENT]"],
 ]
-"""Of a tekken.json that does not list them."""
+"""The special tokens of a tekken.json that does not list them."""
 
 GPT4O, GPT2 = (str(PRESETS[name]) for name in ("gpt4o", "gpt2"))
 
@@ -109,10 +109,10 @@ PUBLISHED = {
     "llama3": Published(str(PRESETS["gpt4"]), 128_000, from_id(128_000, LLAMA3)),
     "llama4": Published(GPT4O, 200_000, from_id(200_000, LLAMA4)),
     "qwen": Published(str(pattern_of("gpt4", digits=True)), 151_643, from_id(151_643, QWEN)),
-    # Of Whisper. Its special tokens differ from model to model, so the file alone cannot say them.
+    # Of Whisper, whose special tokens differ from model to model, so the file does not determine them.
     "multilingual": Published(GPT2, 50_257),
 }
-"""By a part of the name of the file or its folder; of several that fit, the first."""
+"""Part of the name of a file or its folder -> what belongs to it. The first that fits counts."""
 
 
 def in_place(place: str) -> str | None:

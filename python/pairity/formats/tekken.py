@@ -14,7 +14,7 @@ from pairity.formats.published import TEKKEN
 from pairity.formats.tiktoken import RankTable
 
 MOST_SPECIAL_TOKENS = 1_000_000
-"""No file has as many; a damaged number must not make us name them all."""
+"""More than any file has: a damaged number must not make us generate names for all of them."""
 
 
 def is_tekken(path: Path) -> bool:
@@ -53,7 +53,7 @@ def read_table(path: Path) -> RankTable:
 
 
 def special_tokens(listed: list[dict[str, object]] | None, number: int) -> dict[str, int]:
-    """Name -> id: those that the file lists, or else the ones that every such file has; unused ids are named too."""
+    """Name -> id: the tokens listed in the file, or else the standard ones. Unused ids get names too."""
     names = {f"<SPECIAL_{token_id}>": token_id for token_id in range(number)}
     if listed is None:
         found = {name: token_id for token_id, name in enumerate(TEKKEN) if token_id < number}

@@ -1,8 +1,8 @@
 """tiktoken: files of ranks and `Encoding` objects, read and written.
 
-A file has a token in base64 and its rank on every line. The rank is the id, and there are no merges: two
-neighbours are merged where their join is a token, the lowest rank first. Pattern and special tokens stand in
-a .json of the same name, since the format has no place for them.
+A file has a token in base64 and its rank on every line. The rank is the id, and there are no merges: two neighbours
+merge if together they are a token, the lowest rank first. The format has no place for the pattern and special tokens,
+so pairity writes them to a .json of the same name.
 """
 
 import base64
@@ -27,12 +27,12 @@ from pairity.formats.published import PUBLISHED, in_place
 from pairity.text.pretokenizers import LOOKS_LIKE_A_NAME, PRESETS, THEN, Pretokenization, is_preset
 
 WHOLE_TEXT = r"(?s:.+)"
-"""How tiktoken is told to leave text whole."""
+"""The pattern that makes tiktoken keep text whole."""
 
 
 @dataclass(frozen=True)
 class RankTable:
-    """What a tokenizer of this kind is made of, wherever it was found."""
+    """The parts of a tokenizer of this kind, from a file or an object."""
 
     place: str
     ranks: Mapping[bytes, int]
@@ -91,7 +91,7 @@ def is_ranks_file(path: Path) -> bool:
 def read_table(path: Path, pattern: str | None = None) -> RankTable:
     """A file of ranks. `pattern` is the name of a published file or of a pre-tokenizer, or a regular expression.
 
-    Without one it is that of the .json beside the ranks, which pairity writes, or follows from the file's name.
+    Without one, it comes from the .json next to the ranks, which pairity writes, or from the name of the file.
     """
     ranks = read_ranks(path)
     stored, specials = read_settings(path)
@@ -119,7 +119,7 @@ def read_table(path: Path, pattern: str | None = None) -> RankTable:
 
 
 def named_pattern(name_or_regex: str) -> str:
-    """A pattern as tiktoken takes it, from the name of a published file or of a pre-tokenizer, or as it is."""
+    """A pattern for tiktoken, from the name of a published file or of a pre-tokenizer, or a pattern as it is."""
     if name_or_regex in PUBLISHED:
         return PUBLISHED[name_or_regex].pattern
     if name_or_regex in PRESETS:
@@ -134,7 +134,7 @@ def named_pattern(name_or_regex: str) -> str:
 
 
 def read_settings(path: Path) -> tuple[str | None, dict[str, int]]:
-    """The pattern and the special tokens in the .json beside a file of ranks; there need not be one."""
+    """The pattern and the special tokens from the .json next to a file of ranks, if there is one."""
     beside = path.with_suffix(".json")
     if beside == path or not beside.exists():
         return None, {}
@@ -159,7 +159,7 @@ def read_file(path: Path) -> bytes:
 
 
 def read_ranks(path: Path) -> dict[bytes, int]:
-    """Token -> rank. One of them may be empty: Whisper's files keep an id free that way."""
+    """Token -> rank. One token may be empty: this is how Whisper's files keep an id free."""
     ranks: dict[bytes, int] = {}
     for number, line in enumerate(read_file(path).splitlines(), start=1):
         if not line.strip():
@@ -185,8 +185,8 @@ def from_ranks(
 ) -> BpeModel:
     """From token -> rank, where the rank is the id and no merges are listed.
 
-    The only neighbours that ever make up a token are the last two parts of the token's own bytes, merged alone:
-    so that pair is its merge. The id of an empty token, which nothing ever gives, names no token.
+    Merging the bytes of a token on their own ends with two parts, and only those two ever merge into the token: this
+    pair is its merge. The id of an empty token, which nothing ever produces, names no token.
     """
     tokens = {rank: token for token, rank in ranks.items()}
     if len(tokens) < len(ranks):
@@ -225,7 +225,7 @@ def to_tiktoken(model: BpeModel, name: str) -> Any:
 
 
 def files(model: BpeModel, path: Path) -> dict[Path, bytes]:
-    """The ranks at the path, and their settings beside them, with the digest of the ranks."""
+    """The ranks at the path, and next to them their settings, with the digest of the ranks."""
     settings_path = settings_file(path)
     check(model)
     ranks = sorted((token_id, token) for token, token_id in model.vocabulary.items())
@@ -240,7 +240,7 @@ def files(model: BpeModel, path: Path) -> dict[Path, bytes]:
 
 
 def settings_file(path: Path) -> Path:
-    """Where the settings go that belong to the ranks at `path`."""
+    """The path of the settings for the ranks at `path`."""
     if path.suffix == ".json" or not path.name:
         raise PairityError(
             f"the ranks cannot be named {path}: their settings are written to a .json file of that name."
@@ -295,7 +295,7 @@ def check(model: BpeModel) -> None:
 
 
 def check_covers(pattern: str | None, what: str) -> None:
-    """Refuse a pattern that does not match all text, where that would lose text."""
+    """Refuse a pattern that does not match all text, because tiktoken would lose the rest."""
     if pattern is None or is_preset(pattern):
         return
     try:

@@ -1,7 +1,7 @@
-"""What transformers reads beside tokenizer.json: tokenizer_config.json, special_tokens_map.json, chat templates.
+"""What transformers reads next to tokenizer.json: tokenizer_config.json, special_tokens_map.json, chat templates.
 
 tokenizer_config.json   {"bos_token": "<s>", "model_max_length": 4096, ...}
-chat_template.jinja     the template; it counts more than one in tokenizer_config.json
+chat_template.jinja     the template; it overrides one in tokenizer_config.json
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ TEMPLATES = "additional_chat_templates"
 """A folder with further templates."""
 
 OURS = (*TOKENS, "chat_template", "added_tokens_decoder")
-"""What is kept apart from the rest of the file, or is written anew."""
+"""Keys that are stored separately from the rest of the file, or generated."""
 PLACES = ("name_or_path", "special_tokens_map_file", "tokenizer_file")
-"""Where the files once were."""
+"""Keys that only say where the files once were."""
 LISTS = ("additional_special_tokens", "extra_special_tokens")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """All that is known about a tokenizer beside its tokenizer.json."""
+    """Everything about a tokenizer that is not in its tokenizer.json."""
 
     roles: Roles = NO_ROLES
-    """Without add_bos and add_eos, which the post-processor in tokenizer.json says."""
+    """Without add_bos and add_eos, which come from the post-processor in tokenizer.json."""
     others: Mapping[str, Any] | None = None
     """The rest of tokenizer_config.json."""
     templates: Mapping[str, str] = field(default_factory=dict)
-    """Chat templates beside the default one, by name."""
+    """Chat templates other than the default one, by name."""
     tokens: tuple[tuple[str, dict[str, Any]], ...] = ()
-    """Every token that is named: ("pad_token", {"content": "<pad>"}), with its id and flags if they are said."""
+    """Every token that is named: ("pad_token", {"content": "<pad>"}), with its id and flags if they are given."""
 
 
 def read_tokenizer_config(folder: Path) -> Config:
@@ -54,7 +54,7 @@ def read_tokenizer_config(folder: Path) -> Config:
         )
     templates = read_templates(folder)
     try:
-        as_json(config)  # what cannot be written again cannot be kept
+        as_json(config)  # raises if it cannot be written again
         return parse(config, templates or templates_in(config.get("chat_template")))
     except PairityError:
         raise
@@ -77,7 +77,7 @@ def parse(config: Mapping[str, Any], templates: dict[str, str]) -> Config:
 
 
 def read_templates(folder: Path) -> dict[str, str]:
-    """Those in files of their own."""
+    """The templates that have their own files."""
     files = {"default": folder / TEMPLATE} if (folder / TEMPLATE).exists() else {}
     files |= {file.stem: file for file in sorted((folder / TEMPLATES).glob("*.jinja"))}
     return {name: read_template(file) for name, file in files.items()}
@@ -105,7 +105,7 @@ def templates_in(value: Any) -> dict[str, str]:
 
 
 def tokens_in(config: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every token that the file names, with where it does."""
+    """(key, token) for every token that the file names."""
     for token_id, token in (config.get("added_tokens_decoder") or {}).items():
         yield "added_tokens_decoder", {**token, "id": int(token_id)}
     for key, value in config.items():

@@ -1,7 +1,7 @@
 """tokenizer.json, the file of the Hugging Face world: written and read.
 
-The file says more than a byte-level BPE needs. What it can say and we cannot do is refused when read, with
-the reason: a tokenizer that gives other ids without a word is worse than none.
+The file can express more than a byte-level BPE. What we cannot do is refused when reading, with the reason: a tokenizer
+that silently gives other ids is worse than none.
 """
 
 import json
@@ -38,7 +38,7 @@ EMPTY_MODEL = {
 
 
 def vocab(model: BpeModel) -> dict[str, int]:
-    """Every token as the files write it -> id; special tokens as they are."""
+    """Every token as spelled in the file -> id; special tokens as they are."""
     names = names_by_id(last_first(model.special_tokens))
     return {
         text: i for i, token in enumerate(model.tokens) if token for text in names.get(i) or [to_text(token)]
@@ -53,21 +53,20 @@ def names_by_id(special_tokens: Mapping[str, int]) -> dict[int, list[str]]:
 
 
 def last_first(special_tokens: Mapping[str, int]) -> dict[str, int]:
-    """The names of one id the other way round: Hugging Face decodes an id to the last of them, and we to the first."""
+    """Reverse the names that share an id: Hugging Face decodes the id to the last of them, we to the first."""
     by_id = names_by_id(special_tokens)
     return {name: token_id for token_id, names in by_id.items() for name in reversed(names)}
 
 
 def merge_list(model: BpeModel) -> list[tuple[str, str]]:
-    """The merges as the files write them, without repeats: of equal pairs we take the rank of the first, and other
-    readers that of the last."""
+    """The merges as spelled in the file, without repeats: we use the first rank of a repeated pair, others the last."""
     texts = [to_text(token) for token in model.tokens]
     pairs = dict.fromkeys((left, right) for left, right, _ in model.merges.tolist())
     return [(texts[left], texts[right]) for left, right in pairs]
 
 
 def last_ranks(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The merges of somebody else's file without repeats: there, of equal pairs the last one's rank counts."""
+    """The merges of an imported file without repeats; there, the last rank of a repeated pair counts."""
     last = {(left, right): rank for rank, (left, right, _) in enumerate(rows.tolist())}
     return rows[sorted(last.values())]
 
@@ -115,8 +114,8 @@ def to_huggingface(model: BpeModel) -> Any:
 def read_from(source: Any, *, allow_holes: bool = False) -> BpeModel:
     """From a tokenizer.json, a folder with one, a `tokenizers.Tokenizer` or a fast tokenizer of transformers.
 
-    Roles, chat template and the rest of tokenizer_config.json are kept, also where that file is beside the
-    tokenizer.json that is named.
+    Roles, chat template and the rest of tokenizer_config.json are kept, even if only the tokenizer.json next to it was
+    named.
     """
     if isinstance(source, str | os.PathLike):
         path = Path(source)
@@ -162,7 +161,7 @@ def read(
 
 
 def parse(contents: dict[str, Any], config: Config) -> dict[str, Any]:
-    """The same as the arguments of `BpeModel.from_tokens`."""
+    """The contents as arguments of `BpeModel.from_tokens`."""
     if "model" not in contents:
         raise PairityError(
             "this JSON file is not a tokenizer.json: it has no model. Give the tokenizer.json, or its folder."
@@ -286,7 +285,7 @@ def check_decoder(decoder: dict[str, Any] | None) -> None:
 
 
 def check_readable(name: str, part: Any) -> None:
-    """Refuse a part that is only kept if Hugging Face's library cannot read it."""
+    """For a part that is only kept, not interpreted: refuse it if Hugging Face's library cannot read it."""
     if part is None or part == pre_tokenizers.BYTE_LEVEL:
         return
     import tokenizers

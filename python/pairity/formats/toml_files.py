@@ -1,4 +1,4 @@
-"""TOML files: what is said of one that cannot be read."""
+"""TOML files, and errors about those that cannot be read."""
 
 import tomllib
 from pathlib import Path
@@ -9,7 +9,7 @@ from pairity.formats.json_files import unreadable
 
 
 def read_toml(path: Path, hint_if_twice: str = "") -> dict[str, Any]:
-    """The contents; `hint_if_twice` is added to what is said of a key that is there twice."""
+    """The contents; `hint_if_twice` is added to the error about a repeated key."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

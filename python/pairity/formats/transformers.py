@@ -1,4 +1,4 @@
-"""What transformers reads beside tokenizer.json, written: the roles of special tokens, the chat template, the rest."""
+"""Write what transformers reads next to tokenizer.json: roles of special tokens, chat template, and the rest."""
 
 import tempfile
 from pathlib import Path
@@ -13,11 +13,11 @@ from pairity.formats.tokenizer_config import CONFIG, LISTS, MAP, TEMPLATE, TEMPL
 
 NAMES = ("tokenizer.json", CONFIG, MAP)
 OBSOLETE = (TEMPLATE,)
-"""A template that another program left in the folder would count more than ours."""
+"""A template that another program left in the folder would override ours."""
 
 
 def without_role(model: BpeModel) -> list[str]:
-    """The special tokens that have no role."""
+    """The special tokens without a role."""
     others = model.wrapping.not_special | set(model.roles.named.values())
     return [name for name in model.special_tokens if name not in others]
 
@@ -35,7 +35,7 @@ def files(model: BpeModel) -> dict[str, bytes]:
 
 
 def config_of(model: BpeModel, contents: dict[str, Any]) -> dict[str, Any]:
-    """tokenizer_config.json: what it was where the tokenizer comes from, or ours."""
+    """tokenizer_config.json: that of the imported tokenizer, or ours."""
     added_tokens = {
         str(token["id"]): {key: value for key, value in token.items() if key != "id"}
         for token in contents["added_tokens"]
@@ -46,12 +46,12 @@ def config_of(model: BpeModel, contents: dict[str, Any]) -> dict[str, Any]:
         config = {
             "tokenizer_class": "PreTrainedTokenizerFast",
             "clean_up_tokenization_spaces": False,
-            "model_max_length": int(1e30),  # transformers' way to say: no limit
+            "model_max_length": int(1e30),  # how transformers writes "no limit"
             "added_tokens_decoder": added_tokens,
             "additional_special_tokens": without_role(model),
         }
     config |= model.roles.named
-    for flag in ("add_bos", "add_eos"):  # transformers goes by the post-processor, other programs by these
+    for flag in ("add_bos", "add_eos"):  # transformers uses the post-processor, other programs use these
         if getattr(model.roles, flag):
             config.setdefault(f"{flag}_token", True)
     if model.wrapping.templates:
@@ -62,7 +62,7 @@ def config_of(model: BpeModel, contents: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_leftovers(folder: Path) -> None:
-    """Refuse a folder whose chat templates would be read in place of ours."""
+    """Refuse a folder whose chat templates would be read instead of ours."""
     if (folder / TEMPLATES).exists():
         raise PairityError(
             f"{folder / TEMPLATES} holds chat templates, which transformers would use instead of this "
@@ -71,7 +71,7 @@ def check_leftovers(folder: Path) -> None:
 
 
 def to_transformers(model: BpeModel) -> Any:
-    """A `transformers.PreTrainedTokenizerFast`, or what the tokenizer was before it was imported."""
+    """A `transformers.PreTrainedTokenizerFast`, or the class that an imported tokenizer had."""
     library = load_extra("transformers", "a transformers tokenizer")
     if model.wrapping.config:
         with tempfile.TemporaryDirectory() as folder:

@@ -2,10 +2,10 @@
 
     tokens " un", "ab", "le", "able", merges u+n, a+b, l+e, ab+le   " unable" -> " un" "able"
 
-Ids are those of the tokenizer, and all 256 bytes are among them, so no text is unknown and all of it comes back. But
-text is cut otherwise than by merges, so a model needs one of the two throughout. Pieces within a word have no mark
-("##"), as the space before a word is part of its first piece. Hugging Face's time grows with the cube of a pre-token's
-length: pre-tokenizers that hardly cut ("none") are too slow for it.
+Ids are those of the tokenizer, and all 256 bytes are among them, so no text is unknown, and all text decodes to itself.
+But text is cut differently than by merges, so a model must use the same one of the two throughout. Pieces within a word
+have no mark ("##"), because the space before a word is part of its first piece. The time of Hugging Face's code grows
+with the cube of the length of a pre-token: it is too slow for pre-tokenizers that hardly cut ("none").
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from pairity.bpe.model import BpeModel
 from pairity.formats import tokenizer_json
 
 LONGEST_WORD = 2**32 - 1
-"""In characters. Hugging Face's own limit is 100, and a longer word would be unknown as a whole."""
+"""In characters. The default of Hugging Face is 100, and a longer word would be unknown as a whole."""
 
 
 def write(model: BpeModel) -> dict[str, Any]:
@@ -22,7 +22,7 @@ def write(model: BpeModel) -> dict[str, Any]:
     contents = tokenizer_json.write(model)
     contents["model"] = {
         "type": "WordPiece",
-        "unk_token": "",  # the reader wants a name, and never looks for it
+        "unk_token": "",  # a required field that is never used
         "continuing_subword_prefix": "",
         "max_input_chars_per_word": LONGEST_WORD,
         "vocab": contents["model"]["vocab"],

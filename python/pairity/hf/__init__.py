@@ -1,4 +1,4 @@
-"""Hugging Face's BPE trainers with our engine: change the import, keep the script.
+"""The BPE trainers of Hugging Face on our engine: change the import, keep the script.
 
 In: a `tokenizers.Tokenizer` and iterators of text. Out: the same tokenizer, trained in place. Next:
 `pairity.judging`, which opens any tokenizer of Hugging Face.

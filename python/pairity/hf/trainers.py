@@ -8,8 +8,8 @@
     trainer.train_from_iterator(tokenizer, [english, hindi], dev_iterators=[english_dev, hindi_dev])
 
 The tokenizer's own normalizer and pre-tokenizer prepare the text, and `ParityBpeTrainer` learns the merges
-that `tokenizers` 0.23 learns. What is silently accepted there and would spoil the result is an error here,
-or a `PairityWarning`; docs/differences.md has the list.
+that `tokenizers` 0.23 learns. What they silently accept although it spoils the result is an error here, or
+a `PairityWarning`; docs/differences.md has the list.
 """
 
 import warnings
@@ -105,7 +105,7 @@ class Trainer:
         longest = self.max_token_length
         return {
             "min_frequency": self.min_frequency,
-            # There, a merge must stay below this length, but two characters may always merge.
+            # In their trainer, a merge must stay below this length, but two characters may always merge.
             "max_token_length": None if longest is None else max(2, longest - 1),
             "threads": thread_count(None),
         }
@@ -283,7 +283,7 @@ class ParityBpeTrainer(Trainer):
         return self.num_merges - symbols
 
     def _window(self, languages: int) -> tuple[int, float] | None:
-        """Our engine compares products, theirs quotients: an alpha halfway between two steps is safe from rounding."""
+        """Our engine compares products, theirs quotients. An alpha halfway between two steps suits both."""
         if self.variant == "base":
             return None
         size, threshold = self.window_size, self.alpha / languages
@@ -378,7 +378,7 @@ class BpeTrainer(Trainer):
             show.stage("learning merges", unit="merges", total=self.vocab_size - taken)
             learned = learn(
                 [(words.columns(counter.table(alphabet.symbols)), None)],
-                # A merge that makes a special token adds nothing to the vocabulary: have some in reserve.
+                # A merge that spells a special token adds nothing to the vocabulary, so learn that many more.
                 tokens=self.vocab_size - taken + len(self._special_tokens),
                 tick=lambda done, _: show.at(done),
                 **self._engine_settings(),

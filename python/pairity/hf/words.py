@@ -1,4 +1,4 @@
-"""Texts to words, and words to what the engine reads.
+"""From texts to words, and from words to the input of the engine.
 
 ["to be"]  ->  {"to": 1, "Ġbe": 1}, cut by the tokenizer's own pre-tokenizer
            ->  every character as one of at most 256 symbols, the engine's bytes
@@ -29,7 +29,7 @@ TextStream = Iterable[str | Iterable[str]]
 
 BYTES_AS_TEXT: Final = to_text(bytes(range(256)))
 BATCH = 1 << 20  # bytes of text that go to the counter at once
-# What Rust's str::trim takes away; Python's strip also takes U+001C to U+001F.
+# What Rust's str::trim removes; Python's strip also removes U+001C to U+001F.
 WHITE_SPACE = "".join(character for character in map(chr, range(0x3001)) if character.isspace()).translate(
     dict.fromkeys(range(0x1C, 0x20))
 )
@@ -46,7 +46,7 @@ class Words:
     """How many texts they were cut from."""
 
     def columns(self, table: npt.NDArray[np.int16], whole: bool = False) -> Columns:
-        """For the engine. Characters without a symbol (-1) vanish; if `whole`, the words that have any do."""
+        """For the engine. Drops characters without a symbol (-1) or, if `whole`, all words that contain one."""
         symbols = table[self.codes]
         known = symbols >= 0
         if known.all():
@@ -62,7 +62,7 @@ class Alphabet:
     vocabulary: tuple[str, ...]
     """Special tokens, then characters by code point: the ids before the first merge."""
     symbols: str
-    """What the engine's bytes stand for. Sorted, so that its ties are those of the strings."""
+    """What the engine's bytes stand for, sorted so that it breaks ties as the strings would."""
 
     def merges(self, steps: Steps) -> list[tuple[str, str]]:
         """The engine's pairs of ids as pairs of strings."""
@@ -105,10 +105,10 @@ def make_alphabet(
 
 
 class WordCounter:
-    """Cuts texts into words as the tokenizer does. Where our counter knows the rule, it cuts: the same, faster.
+    """Cuts texts into words as the tokenizer does; with our counter if it knows the rule, which is faster.
 
-    The normalizer is always theirs. Even NFC is not the same in both libraries, since their Unicode versions
-    order some rare marks in different ways.
+    The normalizer is always theirs: even NFC differs between the libraries, since their Unicode versions order some
+    rare marks differently.
     """
 
     def __init__(self, tokenizer: Tokenizer, *, trim: bool = False, forbidden: Sequence[str] = ()) -> None:
@@ -211,7 +211,7 @@ class WordCounter:
 
 
 def parts_of(component: Any, inside: str) -> list[Mapping[str, Any]]:
-    """What a normalizer or pre-tokenizer is made of; nothing for one written in Python."""
+    """The steps of a normalizer or pre-tokenizer; none if it is written in Python."""
     if component is None:
         return []
     try:
@@ -223,7 +223,7 @@ def parts_of(component: Any, inside: str) -> list[Mapping[str, Any]]:
 
 
 def known_pattern(steps: Sequence[Mapping[str, Any]]) -> tuple[str | None, bool]:
-    """The pattern that does all that the pre-tokenizer does, if there is one; and whether a space goes first."""
+    """The pattern that is equivalent to the pre-tokenizer, if there is one; and whether to add a space in front."""
     match steps:
         case [{"type": "ByteLevel", "use_regex": True, "add_prefix_space": bool(prefix)}]:
             return PRESETS["gpt2"], prefix
@@ -274,6 +274,6 @@ def lines_of(files: Iterable[str | Path]) -> Iterator[str]:
 
 
 def length(text: Columns) -> float:
-    """Tokens before the first merge."""
+    """The number of tokens before the first merge."""
     _, offsets, counts = text
     return float(weighted(np.diff(offsets), counts))

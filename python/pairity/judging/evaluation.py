@@ -1,4 +1,4 @@
-"""Judge tokenizers on aligned text: tokenizers x languages x metrics -> one tidy table.
+"""Evaluate tokenizers on aligned text: tokenizers x languages x metrics -> one tidy table.
 
     scores = evaluate({"ours": "out/", "gpt-4o": "tiktoken:o200k_base"}, "devtest/", baseline="gpt-4o")
     scores.value("ours", "gini"); scores.difference("ours", "gpt-4o", "gini"); scores.save("scores/")
@@ -31,7 +31,7 @@ from pairity.text.reading import read_texts
 from pairity.text.sources import resolve
 
 StepListener = Callable[[str, int, int], None]
-"""Hears (what is being worked on, steps done, steps in all)."""
+"""Called with (current work, steps done, total steps)."""
 
 
 class LeakWarning(PairityWarning):
@@ -154,12 +154,13 @@ def evaluate(
 
 
 def steps_of(tokenizers: Collection[Any], texts: Collection[Any]) -> int:
-    """The steps that `progress` hears of: every text is encoded, and then resampled."""
+    """The total for `progress`: every text is encoded, and then resampled."""
     return 2 * len(tokenizers) * len(texts)
 
 
 def chosen_metrics(names: Sequence[str] | None) -> set[str]:
-    """The metrics asked for, by name or family, and always what became of the lines: no score is good without them."""
+    """The requested metrics, by name or family. Lost and failed lines are always included: no score makes sense without
+    them."""
     if names is None:
         return set(METRICS)
     wanted = {"failed_lines", "round_trip"}
@@ -209,7 +210,7 @@ def encode_all(
 
 
 def gold_words(morph: Any, texts: Mapping[str, list[str]]) -> dict[str, list[MorphWord]]:
-    """MorphScore's words for the languages that are evaluated."""
+    """The gold words of MorphScore for the evaluated languages."""
     words = read_morph(morph)
     gold = {code: words[code] for code in texts if code in words}
     if not gold:
@@ -230,7 +231,7 @@ def collected_warnings(
             leaked = ", ".join(one.leaks)
             said.append(f"{name} is {LEAK}: {leaked}. Its scores there say nothing about new text.")
         said += [f"{name} on {code}: {failure}" for code, failure in one.failures.items()]
-    said = list(dict.fromkeys(said))  # once for all sizes of a tokenizer
+    said = list(dict.fromkeys(said))  # only once for all sizes of a tokenizer
     said += loss_warnings(judged, sized)
     if reference is not None and reference not in texts:
         hints = [f"; {other} is the same language" for other in other_names(reference, texts)]
@@ -272,8 +273,8 @@ def package_versions() -> dict[str, str]:
 def read_lines(source: Any, languages: Sequence[str] | None = None) -> dict[str, list[str]]:
     """The lines of every language of a SOURCE (see `pairity.text.sources`).
 
-    A line ends at a line feed (a carriage return before it goes too) and at nothing else: Unicode has other
-    line separators, and a line cut at one of them would shift all that follow out of alignment.
+    Lines end only at a line feed; a carriage return before it is removed. Unicode has other line separators, but
+    cutting there would misalign all lines that follow.
     """
     if languages is None:
         return read_texts(source)

@@ -1,4 +1,4 @@
-"""Tokenizers of `tokenizers` and `transformers`, ready to be judged."""
+"""Adapters for tokenizers of `tokenizers` and `transformers`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pairity.judging.protocol import Adapter, TokenizerLike, joined, plain
 from pairity.judging.sentencepiece import piece_bytes
 
 MOST_IDS = 1 << 27
-"""tokenizers goes through all numbers up to the last id when it writes a tokenizer, and would not end."""
+"""The largest id to accept: `tokenizers` loops over all numbers up to the last id when it writes a tokenizer."""
 
 PREFIX = re.compile(r'"continuing_subword_prefix"\s*:\s*"[^"]')
 
@@ -33,7 +33,7 @@ class HuggingFaceTokenizer(Adapter):
                 f"the tokenizer {name!r} has the id {self.vocab_size - 1:,}, and a model needs a row for "
                 "every id: either its file is damaged, or no model uses it."
             )
-        # A copy: truncation and padding are settings of the object, and the caller's must stay as they are.
+        # A copy, because truncation and padding are switched off in the object, and the caller's must not change.
         self._tokenizer = type(tokenizer).from_str(tokenizer.to_str())
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
@@ -66,7 +66,7 @@ class HuggingFaceTokenizer(Adapter):
 
 
 class TransformersTokenizer(Adapter):
-    """A transformers tokenizer that is written in Python and so has no `tokenizers` object inside."""
+    """A transformers tokenizer written in Python, with no `tokenizers` object inside."""
 
     def __init__(self, tokenizer: Any, name: str) -> None:
         super().__init__(name, 1 + max(tokenizer.get_vocab().values(), default=-1))
@@ -112,9 +112,9 @@ def open_tokenizer_json(path: Path, name: str) -> TokenizerLike:
 
 
 def check_prefix(contents: str, path: Path) -> None:
-    """Refuse merges that lack the prefix of later pieces.
+    """Refuse merges without the prefix of continuing pieces.
 
-    tokenizers cuts it off without looking, and ends the process where that cuts a character in two.
+    `tokenizers` removes it without checking, and crashes the process if that splits a character.
     """
     if not PREFIX.search(contents):
         return
@@ -139,7 +139,7 @@ def from_transformers(tokenizer: Any, name: str) -> TokenizerLike:
 
 
 def bytes_of_token(tokenizer: Any) -> Callable[[str], bytes]:
-    """How this tokenizer writes bytes as token strings, read from its parts."""
+    """How this tokenizer spells bytes in its tokens, derived from its parts."""
     parts = [part for part in (tokenizer.decoder, tokenizer.pre_tokenizer) if part is not None]
     states = [json.loads(part.__getstate__()) for part in parts]
     kinds = {kind for state in states for kind in kinds_in(state)}
@@ -152,7 +152,7 @@ def bytes_of_token(tokenizer: Any) -> Callable[[str], bytes]:
 
 
 def kinds_in(state: Any) -> Iterable[str]:
-    """Every `type` named in the settings of a pre-tokenizer or decoder, however nested."""
+    """Every `type` in the settings of a pre-tokenizer or decoder, nested ones included."""
     if isinstance(state, dict):
         if isinstance(state.get("type"), str):
             yield state["type"]

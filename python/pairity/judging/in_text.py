@@ -1,6 +1,6 @@
-"""What a tokenizer makes of the text of one language: its costliest words, its cut characters, its neighbours.
+"""How a tokenizer treats the text of one language: its most expensive words, cut characters, neighbouring languages.
 
-All of it follows from counts: no token crosses a pre-token, so a pre-token is encoded once, however often it occurs.
+Counts are enough for this: no token crosses a pre-token, so each distinct pre-token is encoded once.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ class Word:
 
     @property
     def extra(self) -> int:
-        """What it costs beyond one token each time: count * (tokens - 1)."""
+        """The tokens beyond one per occurrence: count * (tokens - 1)."""
         return self.count * (len(self.tokens) - 1)
 
     @property
     def shown(self) -> str:
-        """Its tokens, parts of characters as bytes: "ta|mil", "<E0AE>|<B4>"."""
+        """Its tokens, with parts of characters as bytes: "ta|mil", "<E0AE>|<B4>"."""
         return "|".join(map(spelled, self.tokens))
 
 
 @dataclass(frozen=True)
 class CutCharacter:
-    """A character that some token edge falls into: how often it occurs, and how often it is cut."""
+    """A character that tokens cut: how often it occurs, and how often it is cut."""
 
     character: str
     count: int
@@ -52,7 +52,8 @@ class CutCharacter:
 
 @dataclass(frozen=True)
 class Neighbour:
-    """Another language: the tokens with a letter that both use, and these over those that either uses (Jaccard)."""
+    """Another language: how many tokens with a letter both use, and the share of these among all that either uses
+    (Jaccard)."""
 
     language: str
     shared: int
@@ -61,7 +62,7 @@ class Neighbour:
 
 @dataclass(frozen=True)
 class InText:
-    """One language's text under one tokenizer. `words`, `cut` and `neighbours` list the first few, in order."""
+    """The text of one language under one tokenizer. `words`, `cut` and `neighbours` list the top few."""
 
     source: str
     lines: int | None
@@ -76,7 +77,7 @@ class InText:
 
     @property
     def cost(self) -> float | None:
-        """Tokens per line; None where the counts do not say how many lines there were."""
+        """Tokens per line; None if the counts do not record the number of lines."""
         return self.tokens / self.lines if self.lines else None
 
     @property
@@ -101,8 +102,8 @@ class InText:
 def look_at(
     model: BpeModel, texts: Mapping[str, LanguageCounts], languages: Collection[str], source: str
 ) -> dict[str, InText]:
-    """What the tokenizer makes of the text of `languages`, each beside all others that are there."""
-    # Digits, punctuation and parts of characters are in every language, and make none alike.
+    """How the tokenizer treats the text of `languages`, each compared with all others in `texts`."""
+    # Digits, punctuation and parts of characters occur in every language and do not make two similar.
     with_letter = np.array([any(map(str.isalpha, token_text(token) or "")) for token in model.tokens])
     found: dict[str, InText] = {}
     used: dict[str, Integers] = {}
@@ -144,7 +145,7 @@ def in_text(model: BpeModel, text: LanguageCounts, ids: Integers, lengths: Integ
 
 
 def characters_in(text: LanguageCounts) -> Integers:
-    """How many characters every pre-token has: its bytes but for those that continue a character."""
+    """The number of characters of every pre-token: its bytes without continuation bytes."""
     data, offsets = (np.frombuffer(buffer, kind) for buffer, kind in zip(text.buffers(), "Bq", strict=True))
     begun = np.concatenate([[0], np.cumsum((data & 0xC0) != 0x80)])
     return np.asarray(np.diff(begun[offsets]), np.int64)
@@ -188,7 +189,7 @@ def neighbours(language: str, used: Mapping[str, Integers]) -> tuple[Neighbour, 
 
 
 def spelled(token: bytes) -> str:
-    """A token to be read in one line: its text, a space as ␣, and bytes that are not a whole character as <E0AE>."""
+    """A token for display in one line: its text, with spaces as ␣ and bytes of cut characters as <E0AE>."""
     text = token_text(token)
     if text is None:
         return f"<{token.hex().upper()}>"

@@ -1,4 +1,4 @@
-"""One tokenizer on all languages: encode the text, keep what the metrics need, sum it over resampled lines."""
+"""Measure one tokenizer on all languages: encode the text, keep what the metrics need, sum it over resampled lines."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def text_digest(lines: Iterable[str]) -> str:
 
 @dataclass
 class Encoded:
-    """What is kept of one language under one tokenizer. `lengths` is -1 where the tokenizer failed."""
+    """What is kept of one language under one tokenizer. `lengths` is -1 for lines on which the tokenizer failed."""
 
     lengths: Integers
     types: Ids
@@ -45,7 +45,7 @@ class Encoded:
 
 
 def encode(tokenizer: TokenizerLike, lines: list[str], families: set[str]) -> Encoded:
-    """Encodes the lines once; what `families` of metrics need beyond the lengths is taken on the way."""
+    """Encode the lines once, and keep what the `families` of metrics need."""
     failure = ""
     try:
         ids, offsets = tokenizer.encode_lines(lines)
@@ -68,7 +68,8 @@ def encode(tokenizer: TokenizerLike, lines: list[str], families: set[str]) -> En
 
 
 def encode_one_by_one(tokenizer: TokenizerLike, lines: Sequence[str]) -> tuple[Ids, Integers, Integers, str]:
-    """After the whole failed: length -1 and no ids for a line that fails, and a sentence about the first."""
+    """Used if encoding all lines at once failed. A line that fails has length -1 and no ids; also returns the error
+    about the first."""
     pieces: list[Ids] = []
     lengths = np.full(len(lines), -1, dtype=np.int64)
     first = ""
@@ -89,7 +90,7 @@ def encode_one_by_one(tokenizer: TokenizerLike, lines: Sequence[str]) -> tuple[I
 
 
 def forgiving(tokenizer: TokenizerLike) -> Callable[[Sequence[int]], str | bytes]:
-    """decode, where a failure gives bytes that no text equals: that line does not come back."""
+    """A decode that, on failure, returns bytes that equal no text: the line then counts as lost."""
 
     def decode(ids: Sequence[int]) -> str | bytes:
         try:
@@ -106,10 +107,10 @@ def key_of(keep: Mapping[str, Mask]) -> bytes:
 
 
 class Judged:
-    """One tokenizer on all languages: which lines and languages count, and what must be said about it.
+    """One tokenizer on all languages: which lines and languages count, and notes about it.
 
-    Where the tokenizer fails on most lines of a language, that language is left out; where it fails on a few
-    lines, these are left out in all languages alike, so that what is compared stays parallel.
+    If the tokenizer fails on most lines of a language, that language is left out. If it fails on a few lines, these are
+    left out in all languages, so the text stays parallel.
     """
 
     def __init__(
@@ -130,7 +131,7 @@ class Judged:
         self.losses = {
             code: int(lost.sum()) for code in texts if (lost := encoded[code].lost) is not None and lost.any()
         }
-        # By content, not by name: the same text under another code is a leak too.
+        # Compare the text, not its name: the same text under another code is a leak too.
         self.leaks = [code for code in texts if steered_by(tokenizer, texts[code])]
         self.keep: dict[str, Mask] = {code: ~encoded[code].failed for code in self.languages}
         if parallel and self.languages:
@@ -140,11 +141,11 @@ class Judged:
         self._noisy: dict[bytes, Noisy] = {}
 
     def lines(self, code: str) -> int:
-        """How many lines of a language count."""
+        """The number of lines of a language that count."""
         return int(self.keep[code].sum()) if code in self.keep else 0
 
     def sums(self, bootstrap: Bootstrap, keep: Mapping[str, Mask] | None = None) -> Sums:
-        """Sums over the kept lines (the tokenizer's own, or those it shares with another), resampled."""
+        """Resampled sums over the kept lines: the tokenizer's own, or those it shares with another."""
         keep = self.keep if keep is None else keep
         key = key_of(keep)
         if key not in self._sums:
@@ -156,14 +157,14 @@ class Judged:
         for code, mask in keep.items():
             encoded = self.encoded[code]
             table = line_table(self.units[code], encoded.lengths, mask, encoded.pretokens)
-            # Aligned lines are drawn together in all languages; others in each language on its own.
+            # Aligned lines are resampled together in all languages; others in each language separately.
             stream = 0 if self.parallel else 1 + self.all_languages.index(code)
             per_language.append(bootstrap.sums(table, stream))
         together = np.stack(per_language, axis=1)[:, : len(keep)]
         return Sums(list(keep), *(together[:, :, column] for column in range(len(COUNTED))))
 
     def noisy(self, bootstrap: Bootstrap, keep: Mapping[str, Mask] | None = None) -> Noisy:
-        """The costs of the languages on these lines with their noise, for what compares languages."""
+        """The costs of the languages on these lines with their noise, for metrics that compare languages."""
         keep = self.keep if keep is None else keep
         key = key_of(keep)
         if key not in self._noisy:
@@ -188,7 +189,7 @@ class Judged:
         return noisy(ratio(costs, others), lines if self.parallel else None, bootstrap.seed)
 
     def deviations(self, keep: Mapping[str, Mask]) -> Iterator[Floats]:
-        """Language by language: by how much of the cost each line deviates from it."""
+        """For each language: the deviation of each line from the cost, relative to the cost."""
         for code, mask in keep.items():
             tokens = self.encoded[code].lengths[mask]
             yield tokens / tokens.mean() - 1.0
@@ -199,7 +200,7 @@ class Judged:
         return {code: self.keep[code] & other.keep[code] for code in both}
 
     def note(self, code: str | None, extra: str = "") -> str | None:
-        """What a reader of a row must know: `extra` first, then leaks, failures and lost text."""
+        """The note of a row: `extra` first, then leaks, failures and lost text."""
         parts = [extra] if extra else []
         if code is None:
             total = len(self.all_languages)
@@ -214,7 +215,7 @@ class Judged:
         return "; ".join(filter(None, [*parts, self.loss(code)])) or None
 
     def loss(self, code: str | None = None) -> str:
-        """ "loses text in 12 of 1,012 lines", in a language or in all of them; empty where it loses none."""
+        """ "loses text in 12 of 1,012 lines", in a language or in all of them; empty if it loses none."""
         codes = self.all_languages if code is None else [code]
         lost = sum(self.losses.get(one, 0) for one in codes)
         lines = sum(len(self.encoded[one].lengths) for one in codes)

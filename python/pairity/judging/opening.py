@@ -1,8 +1,8 @@
-"""From a name, a path or an object to a tokenizer that can be judged.
+"""Open a tokenizer for evaluation, from a name, a path or an object.
 
 open_tokenizer("out/")                         a folder that pairity or transformers wrote
 open_tokenizer("gpt-4o=tiktoken:o200k_base")   a name of your choice before any spec
-open_tokenizer("llama3/tokenizer.model")       of SentencePiece or of tiktoken: its content decides
+open_tokenizer("llama3/tokenizer.model")       SentencePiece or tiktoken, decided by its content
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def open_tokenizer(spec: Any, *, name: str | None = None, threads: int | None = 
 
 
 def by_name(tokenizers: Iterable[tuple[str, T]]) -> dict[str, T]:
-    """{name: tokenizer} from (name, tokenizer); two of one name are an error."""
+    """{name: tokenizer} from (name, tokenizer); a repeated name is an error."""
     each = list(tokenizers)
     if len(found := dict(each)) < len(each):
         names = ", ".join(name for name, _ in each)
@@ -61,7 +61,7 @@ def by_name(tokenizers: Iterable[tuple[str, T]]) -> dict[str, T]:
 
 
 def from_object(tokenizer: Any, name: str | None, threads: int | None) -> TokenizerLike:
-    """A tokenizer object. Those of other libraries are known by their package, so that none is imported."""
+    """A tokenizer object. Other libraries are recognised by the name of their package, so none is imported."""
     if isinstance(tokenizer, Tokenizer):
         return PairityTokenizer(tokenizer, name or "pairity", threads)
     if isinstance(tokenizer, TokenizerLike):

@@ -1,4 +1,4 @@
-"""pairity's own tokenizers, ready to be judged."""
+"""The adapter for pairity's own tokenizers."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""One language under one tokenizer: what it costs, what training did for it, and where its tokens go.
+"""The profile of one language under one tokenizer: what it costs, what training did for it, where its tokens go.
 
     about = inspect_language("tokenizer/", "tam_Taml", "devtest/")
     about.text.cost, about.text.floor, about.text.words[0].shown; about.training.served
 
-What is not known stays out, and `notes` say why: an imported tokenizer has no trace, and without text there are no
-words.
+Unknown parts are left out, and `notes` say why: an imported tokenizer has no trace, and words need text.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ TABLE = pa.schema(
 
 @dataclass(frozen=True)
 class InTraining:
-    """What the record and the trace of a run say of a language; None where they do not say it.
+    """What the record and the trace of a run say about a language; None for what they do not say.
 
     `rank`: 1 for the most expensive of the `measured` languages whose costs are compared, None for another one.
     `served`: merges learned for this language; `shared`: merges learned for all together. `first` and `last` are
@@ -76,7 +75,7 @@ class InTraining:
 
 @dataclass(frozen=True)
 class Profile:
-    """One language under one tokenizer. `training` and `text` are None where there is no record and no text of it."""
+    """One language under one tokenizer. `training` and `text` are None without a record or text of it."""
 
     language: str
     training: InTraining | None
@@ -107,7 +106,7 @@ def inspect_languages(
     *,
     progress: BytesListener | None = None,
 ) -> list[Profile]:
-    """The same for several languages, with the text read once; `progress` hears of the reading."""
+    """The same for several languages, reading the text only once; `progress` is called while reading."""
     found = tokenizer if isinstance(tokenizer, Tokenizer) else Tokenizer.load(tokenizer)
     run = run_of(found.record)
     trained, trace, notes = trained_languages(found.trace, run)
@@ -141,7 +140,7 @@ def sample_of(tokenizer: Tokenizer, languages: Iterable[str]) -> Mapping[str, An
 
 
 def read_counts(tokenizer: Tokenizer, data: Any, progress: BytesListener | None) -> Counts:
-    """Text or counts, as counts that are cut as the tokenizer cuts."""
+    """Text or counts, as counts with the pre-tokens of the tokenizer."""
     cut = tokenizer.model.cut
     if isinstance(data, Counts):
         counts = data
@@ -170,7 +169,7 @@ def check_known(languages: Sequence[str], known: Iterable[str], where: str) -> N
 
 
 def trained_languages(table: pa.Table | None, run: Run) -> tuple[list[str], Trace | None, list[str]]:
-    """The languages that the tokenizer was trained on, its trace, and what is to be said where there is none."""
+    """The languages that the tokenizer was trained on, its trace, and notes if there is none."""
     told = [one.name for one in run.languages]
     if table is None:
         missing = "trace" if told else "record and no trace"
@@ -192,7 +191,7 @@ def trained_languages(table: pa.Table | None, run: Run) -> tuple[list[str], Trac
 
 
 def in_training(run: Run, trace: Trace | None, language: str) -> InTraining:
-    """From the trace, which ends where the tokenizer does; the record tells of the whole run."""
+    """From the trace, which ends where the tokenizer does; the record may describe a longer run."""
     about = next((one for one in run.languages if one.name == language), None)
     unit = run.unit_of(language)
     floor = about.floor if about and unit == "dev line" else None

@@ -1,4 +1,4 @@
-"""What judging asks of a tokenizer, and what the adapters of all libraries share."""
+"""The interface that judging needs, and the base class of the adapters."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from pairity.judging.arrays import Ids, Integers
 class TokenizerLike(Protocol):
     """Any class with these five members can be judged.
 
-    Two further members are used where they exist: `pretoken_counts(lines) -> array | None` (for the floor
-    that a pre-tokenizer sets) and `steered_by(lines) -> bool` (for the leak guard).
+    Two optional members are used if they exist: `pretoken_counts(lines) -> array | None` (for the floor that a
+    pre-tokenizer sets) and `steered_by(lines) -> bool` (for the leak guard).
     """
 
     @property
@@ -25,9 +25,8 @@ class TokenizerLike(Protocol):
     def vocab_size(self) -> int:
         """One more than the highest id, special tokens included: the rows that a model's embedding needs.
 
-        128,256 for Llama 3, be it opened as an object or as its file, which lists 128,000 ranks and no special
-        tokens. Where only a file of ranks is there and nothing says what special tokens belong to it, its ranks
-        are all that is counted.
+        128,256 for Llama 3, whether it is opened as an object or as its file, which lists 128,000 ranks and no special
+        tokens. For a file of ranks with unknown special tokens, only the ranks count.
         """
 
     def encode_lines(self, lines: list[str]) -> tuple[Ids, Integers]:
@@ -43,13 +42,13 @@ class TokenizerLike(Protocol):
 
 
 def steered_by(tokenizer: object, lines: list[str]) -> bool:
-    """Ask a tokenizer that may not know of the leak guard."""
+    """Like the method, for tokenizers that may lack it."""
     ask = getattr(tokenizer, "steered_by", None)
     return ask is not None and bool(ask(lines))
 
 
 class Adapter:
-    """What all adapters share: a name, a vocabulary size, and nothing known about pre-tokens and dev text."""
+    """The base class of adapters: a name and a vocabulary size; pre-tokens and dev text are unknown."""
 
     def __init__(self, name: str, vocab_size: int) -> None:
         self._name = name
@@ -64,11 +63,11 @@ class Adapter:
         return self._vocab_size
 
     def pretoken_counts(self, lines: list[str]) -> Integers | None:
-        """Pre-tokens of every line, or None where the tokenizer does not show its pre-tokenizer."""
+        """The number of pre-tokens of every line; None if the tokenizer does not expose its pre-tokenizer."""
         return None
 
     def steered_by(self, lines: list[str]) -> bool:
-        """Whether these very lines steered the training, as far as the tokenizer knows."""
+        """Whether exactly these lines steered the training, as far as the tokenizer knows."""
         return False
 
 
@@ -105,5 +104,5 @@ def joined(per_line: Iterable[Sequence[int]]) -> tuple[Ids, Integers]:
 
 
 def plain(ids: Sequence[int]) -> list[int]:
-    """A list of Python integers, which is what the libraries take; a list is passed on as it is."""
+    """A list of Python integers, as the libraries need it; a list is returned unchanged."""
     return ids if isinstance(ids, list) else [int(token) for token in ids]

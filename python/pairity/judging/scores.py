@@ -1,4 +1,4 @@
-"""The result of an evaluation: one tidy table, and what is needed to draw and to check it.
+"""The result of an evaluation: one tidy table, and the data to draw and check it.
 
 table        tokenizer, language (null: over all languages), metric, value, low, high, aggregation, unit, n, note
 differences  the same for pairs: tokenizer minus `against`, resampled together; and p, and p_holm: corrected for the
@@ -34,11 +34,11 @@ from pairity.judging.arrays import Integers
 from pairity.judging.metrics.fairness import lorenz, worst_language
 
 LEAK = "evaluated on its own dev text"
-"""What notes and warnings say of a tokenizer that has seen the text."""
+"""How notes and warnings describe a tokenizer that has seen the text."""
 
-FORMAT = 3  # 1 had no digests, and up to 2 no p-values
+FORMAT = 3  # 1 had no digests; 1 and 2 had no p-values
 OF_THE_FOLDER = ("scores.json",)
-"""What a folder holds that has scores already."""
+"""The files that show that a folder has scores already."""
 
 VALUES = [
     ("metric", pa.string()),
@@ -60,7 +60,7 @@ GROUPS = pa.schema([("tokenizer", pa.string()), ("grouping", pa.string()), ("gro
 
 @dataclass(frozen=True)
 class Interval:
-    """A value with its 95% interval; the ends are None where no interval was made."""
+    """A value with its 95% interval; the ends are None if nothing was resampled."""
 
     value: float
     low: float | None = None
@@ -69,7 +69,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Overview:
-    """One tokenizer in a row; None where the metric was not evaluated or is not defined."""
+    """A tokenizer in one row; None for a metric that was not evaluated or is not defined."""
 
     tokenizer: str
     gini: Interval | None
@@ -165,7 +165,7 @@ class Scores:
         return rows
 
     def curves(self) -> dict[str, list[str]]:
-        """Tokenizer -> the names of its sizes, the smallest first; empty where it was not asked for several sizes.
+        """Tokenizer -> the names of its sizes, the smallest first; empty if it was evaluated at one size only.
 
         {"parity": ["parity@8000", "parity@32000"], "gpt-4o": ["gpt-4o"]}
         """
@@ -251,7 +251,7 @@ class Scores:
         for name, table in tables.items():
             files[f"{name}.parquet"] = in_memory(partial(pq.write_table, table))
             files[f"{name}.csv"] = in_memory(partial(pyarrow.csv.write_csv, table))
-        # Names of tokenizers are free text and file names are not: the arrays are numbered.
+        # Names of tokenizers are free text, which file names are not, so the arrays are numbered.
         places = [(tokenizer, language) for tokenizer in self.lengths for language in self.lengths[tokenizer]]
         arrays = {f"lengths_{i}": self.lengths[t][lang] for i, (t, lang) in enumerate(places)}
         files["lengths.npz"] = in_memory(lambda file: np.savez_compressed(file, **arrays))  # type: ignore[arg-type]
@@ -269,7 +269,7 @@ class Scores:
 
     @classmethod
     def load_once(cls, folder: Path) -> Scores:
-        """As `load`, but without reading again where another process is just writing."""
+        """Like `load`, but without retrying while another process writes."""
         if not (folder / "scores.json").exists():
             raise PairityError(
                 f"no scores in {folder}: there is no scores.json. Make them with `pairity eval -o {folder}`."
@@ -302,12 +302,12 @@ class Scores:
             return cls(tables[0], tables[1], tables[2], lengths, leaks, meta)
         except PairityError:
             raise
-        except Exception as error:  # numpy, zipfile, zlib and Arrow each have their own
+        except Exception as error:  # numpy, zipfile, zlib and Arrow each raise their own
             raise PairityError(f"the scores in {folder} are damaged ({error!r}). Make them again.") from error
 
 
 def renamed(table: pa.Table, names: Mapping[str, str], *columns: str) -> pa.Table:
-    """The rows whose tokenizers are in `names`, under their names there."""
+    """The rows of the tokenizers in `names`, with their new names."""
     for column in columns:
         place = pc.index_in(table[column], value_set=pa.array(names, pa.string()))
         table = table.filter(pc.is_valid(place))
@@ -323,7 +323,7 @@ def without_p_values(schema: pa.Schema) -> pa.Schema:
 
 
 def check_format(content: Mapping[str, Any], folder: Path) -> bool:
-    """Whether the scores have digests, which then fit; the first format had none."""
+    """Whether the scores have digests, which are then verified; the first format had none."""
     if of_type(int, content["format"], "the format in scores.json") > FORMAT:
         raise PairityError(
             f"the scores in {folder} have format {content['format']}, and this pairity reads up to {FORMAT}: "
@@ -336,7 +336,7 @@ def check_format(content: Mapping[str, Any], folder: Path) -> bool:
 
 
 def read_file(folder: Path, manifest: Mapping[str, Any] | None, name: str) -> io.BytesIO:
-    """A file of the folder, checked against its digest where there is one."""
+    """A file of the folder, checked against its digest if there is one."""
     data = (folder / name).read_bytes() if manifest is None else read_checked(folder, name, manifest)
     return io.BytesIO(data)
 

@@ -1,4 +1,4 @@
-"""SentencePiece's models, ready to be judged."""
+"""The adapter for SentencePiece models."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Many vocabularies from one: a tokenizer cut to smaller sizes, judged beside itself.
+"""Sizes: evaluate a tokenizer at several sizes, by truncating it.
 
     {"parity": 32,000 tokens, "gpt-4o": 200,019}, [8000, 32000]  ->  "parity@8000", "parity@32000", "gpt-4o"
 
-Cutting is exact, since training at a smaller size would have learned the same merges up to there. Not so where the
-classical part of a hybrid was a share of its size: such a tokenizer is judged as it is.
+Truncating is exact, since training at a smaller size would have learned the same merges up to there. The exception is a
+hybrid whose classical part was a share of its size: it is evaluated only as it is.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pairity.judging.protocol import TokenizerLike
 
 @dataclass(frozen=True)
 class Sized:
-    """What is judged. `families`: the name of one that was cut -> that of the whole; `notes`: what was not cut."""
+    """What to evaluate. `families`: name of a truncated tokenizer -> name of the whole; `notes`: what was not cut."""
 
     tokenizers: dict[str, TokenizerLike]
     families: dict[str, str] = field(default_factory=dict)
@@ -33,22 +33,22 @@ class Sized:
         return self.families.get(name, name)
 
     def members(self, family: str) -> list[str]:
-        """The names under which a tokenizer is judged, the smallest size first."""
+        """The names under which a tokenizer is evaluated, the smallest size first."""
         return [name for name in self.tokenizers if self.family(name) == family]
 
     def counterpart(self, name: str, baseline: str) -> str:
-        """What a tokenizer is measured against: the baseline at the same size, or else at its largest."""
+        """What a tokenizer is compared with: the baseline at the same size, or else at its largest."""
         same = [other for other in self.members(baseline) if self.sizes.get(other) == self.sizes.get(name)]
         return (same or self.members(baseline))[-1]
 
     def compared(self, one: str, other: str) -> bool:
-        """Whether two differ in one thing only: in size, or in how they were made."""
+        """Whether two tokenizers differ in only one way: in size, or in how they were made."""
         cut = one in self.families and other in self.families
         return not cut or self.family(one) == self.family(other) or self.sizes[one] == self.sizes[other]
 
 
 def at_sizes(tokenizers: Mapping[str, TokenizerLike], sizes: Sequence[int] | None) -> Sized:
-    """Every tokenizer at every size; those that cannot be cut as they are, and a note says why."""
+    """Every tokenizer at every size. Those that cannot be truncated stay as they are, with a note that says why."""
     if sizes is None:
         return Sized(dict(tokenizers))
     wanted = checked_sizes(sizes)
@@ -82,7 +82,7 @@ def at_sizes(tokenizers: Mapping[str, TokenizerLike], sizes: Sequence[int] | Non
 def cuts_of(
     name: str, tokenizer: TokenizerLike, sizes: Sequence[int]
 ) -> tuple[dict[int, PairityTokenizer], str]:
-    """A tokenizer at the sizes that it can be cut to, and what is to be said of the others."""
+    """A tokenizer at the sizes to which it can be truncated, and a note about the others."""
     as_it_is = f"{name} is evaluated as it is: "
     if not isinstance(tokenizer, PairityTokenizer):
         return {}, f"{as_it_is}only pairity's own tokenizers can be truncated"
@@ -116,14 +116,14 @@ def cuts_of(
 
 
 def cut_to(tokenizer: TokenizerLike, size: int | None) -> TokenizerLike:
-    """At the size at which it was judged."""
+    """The tokenizer at the size at which it was evaluated."""
     if size is None or not isinstance(tokenizer, PairityTokenizer) or size >= tokenizer.vocab_size:
         return tokenizer
     return tokenizer.truncated(size, tokenizer.name)
 
 
 def checked_sizes(sizes: Any) -> list[int]:
-    """In ascending order."""
+    """The sizes in ascending order."""
     given = list(sizes) if isinstance(sizes, Iterable) and not isinstance(sizes, str) else [sizes]
     if not given:
         raise PairityError("sizes is empty: give vocabulary sizes, such as 8000,16000,32000.")

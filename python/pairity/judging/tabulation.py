@@ -1,6 +1,6 @@
 """From judged tokenizers to the rows of the score tables.
 
-Each `add_` function loops over the entries of one kind of metric and gives them what they are computed from.
+Each `add_` function loops over the metrics of one kind and passes them their inputs.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ NO_FLOOR = "the tokenizer does not show its pre-tokenizer"
 
 @dataclass
 class Rows:
-    """Collects rows; drops the metrics that were not asked for; turns what is not a number into null."""
+    """Collects rows, drops metrics that were not requested, and turns NaN and infinity into null."""
 
     wanted: set[str]
     paired: bool = False
@@ -71,7 +71,7 @@ class Rows:
         n: int,
         note: str | None = None,
     ) -> None:
-        """One row at `place`. `samples`: a number, a value and its resamples, or None where `note` says why."""
+        """Add a row at `place`. `samples`: a number, a value and its resamples, or None, and `note` says why."""
         if metric not in self.wanted:
             return
         array = np.atleast_1d(np.asarray(math.nan if samples is None else samples, dtype=np.float64))
@@ -96,9 +96,9 @@ def score_table(
     reference: str | None,
     gold: Mapping[str, list[MorphWord]],
 ) -> pa.Table:
-    """The tidy table: every tokenizer, every language and all of them, every metric.
+    """The tidy table: every tokenizer, every language and all together, every metric.
 
-    `baselines`: the tokenizer that each is measured against, by its name.
+    `baselines`: name -> the tokenizer that it is compared with.
     """
     rows = Rows(wanted)
     for one in judged:
@@ -119,12 +119,12 @@ def place_of(one: Judged, code: str | None) -> dict[str, str | None]:
 
 
 def mean(values: Floats) -> Floats | None:
-    """The unweighted mean over languages; None where there is no language."""
+    """The unweighted mean over languages; None without languages."""
     return np.asarray(values.mean(axis=1)) if values.shape[1] else None
 
 
 def add_ratios(rows: Rows, one: Judged, sums: Sums) -> None:
-    """What is one sum over lines divided by another."""
+    """Metrics that divide one sum over lines by another."""
     pooled, lines = sums.pooled(), int(sums.lines[0].sum())
     bare = any(encoded.pretokens is None for encoded in one.encoded.values())
     for metric in RATIOS:
@@ -142,7 +142,7 @@ def add_ratios(rows: Rows, one: Judged, sums: Sums) -> None:
 
 
 def add_fairness(rows: Rows, one: Judged, bootstrap: Bootstrap) -> None:
-    """What compares the costs of the languages."""
+    """Metrics that compare the costs of the languages."""
     codes, costs = one.languages, cost(one.sums(bootstrap))
     why_not = NOT_PARALLEL if not one.parallel else ONE_LANGUAGE if len(codes) < 2 else ""
     for metric in INEQUALITY:
@@ -157,7 +157,7 @@ def add_fairness(rows: Rows, one: Judged, bootstrap: Bootstrap) -> None:
 
 
 def add_premium(rows: Rows, one: Judged, sums: Sums, reference: str | None) -> None:
-    """Cost against the reference language."""
+    """Cost relative to the reference language."""
     if reference is None:
         return
     everywhere = place_of(one, None)
@@ -174,7 +174,7 @@ def add_premium(rows: Rows, one: Judged, sums: Sums, reference: str | None) -> N
 
 
 def add_change(rows: Rows, one: Judged, baseline: Judged, bootstrap: Bootstrap) -> None:
-    """Cost against the baseline tokenizer, on the lines that both could encode."""
+    """Cost relative to the baseline tokenizer, on the lines that both could encode."""
     keep = one.shared_lines(baseline)
     if not keep:
         return
@@ -196,7 +196,7 @@ def add_change(rows: Rows, one: Judged, baseline: Judged, bootstrap: Bootstrap) 
 
 
 def add_vocabulary(rows: Rows, one: Judged) -> None:
-    """What is made of token frequencies."""
+    """Metrics of token frequencies."""
     places: dict[str | None, Integers] = {code: one.encoded[code].frequencies for code in one.languages}
     places[None] = pooled_frequencies([one.encoded[code] for code in one.languages])
     for code, counts in places.items():
@@ -230,7 +230,7 @@ def add_integrity(rows: Rows, one: Judged) -> None:
 
 
 def add_lines(rows: Rows, one: Judged) -> None:
-    """What becomes of lines: over all of them, so that a failure counts as text lost."""
+    """Lost and failed lines, out of all lines, so that a failure counts as lost text."""
     each = {code: Lines(one.encoded[code].failed, one.encoded[code].came_back) for code in one.all_languages}
     checked = [lines.came_back for lines in each.values() if lines.came_back is not None]
     failed = np.concatenate([lines.failed for lines in each.values()])
@@ -249,7 +249,7 @@ def add_morphology(
     for exclude, metrics in ((True, MORPHOLOGY), (False, MORPHOLOGY_PAPER)):
         if not gold or not rows.wanted & {metric.name for metric in metrics}:
             continue
-        scores: dict[str | None, list[MorphScore]] = {}  # of the words as they are, then of resampled ones
+        scores: dict[str | None, list[MorphScore]] = {}  # the actual words first, then the resampled ones
         for stream, (language, words) in enumerate(gold.items(), start=1 + len(one.all_languages)):
             score = morph_score(words, one.tokenizer, exclude_single_token=exclude)
             scores[language] = [score, *resampled(score, bootstrap, stream)]
@@ -265,7 +265,7 @@ def add_morphology(
 def difference_table(
     judged: Sequence[Judged], bootstrap: Bootstrap, compared: Callable[[str, str], bool]
 ) -> pa.Table:
-    """For every two tokenizers that are compared one minus the other, on the same lines and the same resamples.
+    """For every two tokenizers that are compared: one minus the other, on the same lines and resamples.
 
     Holm's correction is over all rows with the same metric: those over all languages, and those of one language each.
     """

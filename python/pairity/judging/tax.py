@@ -85,7 +85,7 @@ def tax(
 
 
 def check_price(price: object) -> None:
-    """0 is a price: that of a model that one runs oneself."""
+    """Refuse a price that is not a number, or negative. 0 is fine, for a model that you run yourself."""
     if not isinstance(price, int | float) or not math.isfinite(price) or price < 0:
         raise PairityError(
             f"the price of a million tokens is {price}: give a number of 0 or more, such as 2.50."

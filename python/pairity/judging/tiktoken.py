@@ -1,4 +1,4 @@
-"""tiktoken's encodings and tables of ranks, ready to be judged; Mistral's tekken.json too."""
+"""The adapter for tiktoken: encodings, tables of ranks, and Mistral's tekken.json."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class TiktokenTokenizer(Adapter):
     def __init__(self, encoding: Any, name: str, threads: int | None) -> None:
         super().__init__(name, int(encoding.n_vocab))
         self._encoding = encoding
-        # tiktoken hands lines to its threads one by one: for short lines that costs more than it saves.
+        # tiktoken gives its threads one line at a time, which costs more than it saves if lines are short.
         self._threads = 1 if threads is None else thread_count(threads)
         self._special = {encoding.encode_single_token(token) for token in encoding.special_tokens_set}
 
@@ -39,10 +39,10 @@ class TiktokenTokenizer(Adapter):
         return None if token in self._special else bytes(self._encoding.decode_single_token_bytes(token))
 
     def pretoken_counts(self, lines: list[str]) -> Integers | None:
-        regex = importlib.import_module("regex")  # tiktoken itself needs it
+        regex = importlib.import_module("regex")  # tiktoken depends on it
         try:
             pattern = regex.compile(self._encoding._pat_str)
-        except (regex.error, ValueError):  # tiktoken's own engine reads more
+        except (regex.error, ValueError):  # tiktoken's own engine understands more
             return None
         return np.array([len(pattern.findall(line)) for line in lines], dtype=np.int64)
 
@@ -64,6 +64,6 @@ def of_ranks(table: RankTable, name: str, threads: int | None) -> TiktokenTokeni
         encoding = tiktoken.Encoding(
             name, pat_str=table.pattern, mergeable_ranks=ranks, special_tokens=specials
         )
-    except Exception as error:  # it raises ValueError for a pattern, and others for what it does not expect
+    except Exception as error:  # ValueError for a bad pattern, and others
         raise PairityError(f"tiktoken refuses the pattern given for {table.place}: {error}") from error
     return TiktokenTokenizer(encoding, name, threads)

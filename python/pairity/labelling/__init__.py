@@ -1,4 +1,4 @@
-"""Labelling: text in unknown languages becomes one file per language.
+"""Labelling: sort text in unknown languages into one file per language.
 
-Out comes what the room of text reads, so whatever takes text takes this too. Nothing here is needed by later rooms.
+The result is ordinary text for `pairity.text`, so every command can read it. No later room needs this one.
 """

@@ -1,7 +1,7 @@
-"""What CLD2 calls a language, and what the rest of the world does: "iw" in Hebrew script -> heb_Hebr.
+"""From the codes of CLD2 to those of FLORES: "iw" in Hebrew script -> heb_Hebr.
 
-CLD2 has codes of two letters, which often stand for a group of languages. FLORES has a code for each member, so a group
-is named after the member that most text is in: Arabic is Modern Standard Arabic, Malay is Standard Malay.
+CLD2 has two-letter codes, which often stand for a group of languages. FLORES has a code for each member, so a group is
+named after the member with the most text: Arabic is Modern Standard Arabic, Malay is Standard Malay.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ CODES = """
 """
 ISO_639_3 = dict(pair.split("=") for pair in CODES.split())
 WHOLE = {"zh": "zho_Hans", "zh-Hant": "zho_Hant", "ja": "jpn_Jpan", "ko": "kor_Hang"}
-"""Codes that say the script as well."""
+"""Codes that imply a script."""
 OF_SCRIPT = {("ku", "Arab"): "ckb_Arab", ("az", "Arab"): "azb_Arab"}
-"""Members of a group that their script tells apart."""
+"""Members of a group that can be told apart by their script."""
 
 
 def code_of(name: str, script: str) -> str | None:
-    """code_of("sr", "Latn") -> "srp_Latn"; None for what is no language: a script ("xx-Olck"), a joke, "un" """
+    """code_of("sr", "Latn") -> "srp_Latn"; None for codes that are no language: a script ("xx-Olck"), a joke, "un" """
     if name in WHOLE:
         return WHOLE[name]
     if name not in ISO_639_3:
@@ -43,6 +43,6 @@ def code_of(name: str, script: str) -> str | None:
 
 @cache
 def only_language_in(script: str) -> str | None:
-    """only_language_in("Geor") -> "kat_Geor"; None where the table has several languages in a script, or none."""
+    """only_language_in("Geor") -> "kat_Geor"; None if a script has several languages in the table, or none."""
     found = [code for code, one in languages_by_code().items() if one.script_code == script]
     return found[0] if len(found) == 1 else None

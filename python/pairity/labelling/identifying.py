@@ -1,4 +1,4 @@
-"""Identifying: what language a text is in, and how much of it says so.
+"""Identifying: the language of a text, and how much of the text supports it.
 
 identify("ქართული ენა", identifier="script")  ->  Label("kat_Geor", 1.0)
 identify("Where is the nearest station?")      ->  Label("eng_Latn", 0.96)
@@ -17,18 +17,18 @@ from pairity.extras import load_extra
 from pairity.labelling.codes import code_of, only_language_in
 
 SHARED = "Zyyy"
-"""The code of ISO 15924 for what all scripts share: digits, punctuation, emoji."""
+"""The ISO 15924 code of characters that all scripts share: digits, punctuation, emoji."""
 
 
 class Label(NamedTuple):
-    """`confidence` is the share of the text that is in this language, by what the identifier sees."""
+    """`confidence` is the share of the text in this language, according to the identifier."""
 
     language: str
     confidence: float
 
 
 Identifier = Callable[[str, str, float], tuple[str | None, float]]
-"""(text, its script, the share of that) -> the language, or None where it cannot tell, and the confidence"""
+"""(text, its script, the share of that script) -> (the language, or None if it cannot tell; the confidence)"""
 
 
 def identify(text: str, *, identifier: str = "cld2", confidence: float = 0.6, unsure: str = "und") -> Label:
@@ -55,7 +55,7 @@ def labeller(identifier: str, confidence: float, unsure: str) -> Callable[[str],
 
 
 def by_script(text: str, script: str, share: float) -> tuple[str | None, float]:
-    """The script alone: it tells Georgian and Thai, and nothing about what is written in Latin."""
+    """By script alone, which identifies Georgian and Thai, but nothing in Latin script."""
     return only_language_in(script), share
 
 
@@ -76,4 +76,4 @@ def make_cld2() -> Identifier:
 
 
 IDENTIFIERS: dict[str, Callable[[], Identifier]] = {"cld2": make_cld2, "script": lambda: by_script}
-"""How to make each: CLD2 is a package of its own, and what it cannot tell the script may."""
+"""Name -> how to make it: CLD2 is an optional package. If it cannot tell the language, the script may."""

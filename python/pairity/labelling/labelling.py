@@ -4,7 +4,7 @@
 
     labelled/eng_Latn.jsonl.gz  labelled/tam_Taml.jsonl.gz  labelled/und_Latn.jsonl.gz  labelled/_labels.json
 
-Every text ends up in exactly one file, in the order in which it was read, whatever the number of threads. Lines of text
+Every text ends up in exactly one file, in the order of reading, for any number of threads. Lines of text
 become .txt.gz, records .jsonl.gz, since a record may hold line ends.
 """
 
@@ -35,9 +35,9 @@ from pairity.text.sources import as_sequence
 from pairity.threads import thread_count
 
 ABOUT = "_labels.json"
-"""What was done, beside the texts; readers of text skip names that begin so."""
+"""The settings and results, next to the texts. Names with an underscore in front are not read as text."""
 PIECE = 1 << 18
-"""Bytes of a language that are kept in memory, until they are compressed and written."""
+"""How many bytes of a language to collect in memory before compressing and writing them."""
 
 Grouped = dict[str, list[str]]
 """Texts by language."""
@@ -45,7 +45,7 @@ Grouped = dict[str, list[str]]
 
 @dataclass(frozen=True)
 class Labelled:
-    """How much text is in a language, line ends not counted."""
+    """How much text is in a language, without line ends."""
 
     lines: int = 0
     bytes: int = 0
@@ -127,7 +127,7 @@ def files_of(sources: Any) -> list[TextFile]:
 
 
 def stop(error: PairityError, block: Block, index: int) -> None:
-    """What is broken has no language."""
+    """Raise the error: broken text has no language."""
     raise error
 
 
@@ -139,7 +139,7 @@ def check_new(path: Path) -> None:
 def in_order(
     work: Iterator[tuple[int, Callable[[], Grouped]]], threads: int
 ) -> Iterator[tuple[int, Grouped]]:
-    """The results of work that is done by several threads at once; little of it waits at any time."""
+    """The results of jobs in their order, with several threads working on them and only a few results waiting."""
     crew = ThreadPoolExecutor(threads)
     waiting: deque[tuple[int, Future[Grouped]]] = deque()
     try:
@@ -155,8 +155,8 @@ def in_order(
 
 
 class Writer:
-    """Appends texts to the files of their languages. Pieces of gzip one after the other are gzip, so that no file has
-    to stay open, of which there may be hundreds."""
+    """Appends texts to the files of their languages. Concatenated gzip is valid gzip, so none of the (perhaps hundreds
+    of) files has to stay open."""
 
     def __init__(self, folder: Path, *, records: bool) -> None:
         self.folder = folder

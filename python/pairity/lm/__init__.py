@@ -1,16 +1,16 @@
-"""Language models: does a tokenizer matter to one? The same text packed for every tokenizer, small models, bits.
+"""Language models: what a tokenizer does for them, measured in bits with small models trained on the same text.
 
-In: text, and tokenizers. Out: packed ids, trained models as folders for transformers, and one table of bits per byte
-and per line, language by language. What runs where the GPU is (`texts`, `packing`, `packs`, `model`, `recipe`,
-`training`, `scoring`, `weights`) needs torch and numpy alone.
+In: text and tokenizers. Out: packed ids, trained models as folders for transformers, and one table of bits per byte and
+per line for each language. The modules that run on the GPU machine (`texts`, `packing`, `packs`, `model`, `recipe`,
+`training`, `scoring`, `weights`) need only torch and numpy.
 
     documents  text of any SOURCE, shuffled over all languages, the same for every tokenizer
-    packing    documents to ids: a pack, and `packs` reads it
+    packing    from documents to ids: a pack, which `packs` reads
     model      the architecture, in the sizes of `sizes.csv`
-    training   a pack and a recipe to a model
+    training   from a pack and a recipe to a model
     scoring    bits of every document under a model
-    measuring  bits to one table with intervals, paired between tokenizers
-    benchmarks result files of lighteval and lm-evaluation-harness to scores per language
+    measuring  from bits to one table with intervals, paired between tokenizers
+    benchmarks from result files of lighteval and lm-evaluation-harness to scores per language
     model_scores reads both as one table, for the report
 """
 

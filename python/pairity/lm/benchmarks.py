@@ -1,16 +1,16 @@
-"""Benchmarks: result files of lighteval and lm-evaluation-harness to one score per language, as the paper averages.
+"""Benchmarks: from result files of lighteval and lm-evaluation-harness to one score per language, as in the paper.
 
-    s_l = mean over the benchmarks t that have language l of s_tl, and beside it the random baseline, the mean of theirs
+    s_l = mean of s_tl over the benchmarks t with language l; the random baseline is the mean of their baselines
 
-The paper's twelve benchmarks, with what the two programs call them, are in `benchmarks.csv`; the names of languages,
-and which benchmarks the paper lists for each, in `benchmark_languages.csv`. A random baseline is one over the number of
-choices: XNLI has two in lighteval, which leaves "neutral" out, and three in lm-evaluation-harness.
+The paper's twelve benchmarks, with their names in the two programs, are in `benchmarks.csv`; the names of languages,
+and the benchmarks that the paper lists for each, in `benchmark_languages.csv`. A random baseline is one over the number
+of choices: XNLI has two in lighteval, which leaves "neutral" out, and three in lm-evaluation-harness.
 
     lighteval                belebele_ell_Grek_mcf|0, and before version 0.12 lighteval|belebele_ell_Grek_mcf|0
                              openai_mmlu_ara_cf:anatomy|0: the mean over subjects is ours
                              mmlu:anatomy|0, truthfulqa:mc|0: in English, with no language in the name
-    lm-evaluation-harness    belebele_ell_Grek, include_base_44_greek: of a group, its own mean over all questions;
-                             it has no XCodah, XCSQA, Exams and M3Exams
+    lm-evaluation-harness    belebele_ell_Grek, include_base_44_greek: for a group, its own mean over all
+                             questions; it has no XCodah, XCSQA, Exams and M3Exams
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ METRICS = (
     *("acc_norm", "acc_norm_token", "acc", "acc_", "loglikelihood_acc"),
     *("mc1", "truthfulqa_mc1", "exact_match", "em"),
 )
-"""Of those that a result has, the first is taken: accuracy, normalised by length where there is one."""
+"""The first one that a result has is used: accuracy, if possible normalised by length."""
 
 ENGLISH = "eng"
-"""What a task is in whose name no language stands."""
+"""The language of a task whose name has none."""
 
 OF_BENCHMARKS = pa.schema(
     [
@@ -51,7 +51,7 @@ OF_BENCHMARKS = pa.schema(
 
 @dataclass(frozen=True)
 class Benchmark:
-    """`lighteval` and `lm_eval` match the names of tasks, with language and subject in groups of these names."""
+    """`lighteval` and `lm_eval` match the names of tasks; their groups `language` and `subject` capture these."""
 
     benchmark: str
     random: Mapping[str, float]
@@ -60,7 +60,7 @@ class Benchmark:
 
 @dataclass(frozen=True)
 class Result:
-    """One task, or one subject of it; `where` names file and task."""
+    """One task, or one subject of it; `where` names the file and the task."""
 
     where: str
     benchmark: str
@@ -127,7 +127,7 @@ def score(results: Mapping[str, str | Path | Sequence[str | Path]]) -> list[Scor
 
 
 def refuse_twice(results: Sequence[Result]) -> None:
-    """A benchmark that was asked in two ways has two results, and their mean would be neither."""
+    """Refuse two results of the same benchmark: it was run in two variants, whose mean would be neither."""
     seen: dict[tuple[str, str, str], str] = {}
     for one in results:
         place = (one.benchmark, one.language, one.subject)
@@ -140,7 +140,7 @@ def refuse_twice(results: Sequence[Result]) -> None:
 
 
 def refuse_different(scores: Sequence[Score]) -> None:
-    """Averages over different benchmarks do not stand in one table: neither they nor their chance levels compare."""
+    """Refuse averages over different benchmarks: neither they nor their chance levels are comparable."""
     first: dict[str, Score] = {}
     for one in scores:
         other = first.setdefault(one.language, one)
@@ -169,7 +169,7 @@ def mean(values: Sequence[float]) -> float:
 
 
 def error_of_mean(errors: Sequence[float]) -> float:
-    """Of independent results."""
+    """The standard error of a mean of independent results."""
     return math.sqrt(math.fsum(one * one for one in errors)) / len(errors)
 
 
@@ -218,7 +218,7 @@ def program_and_name(task: str) -> tuple[str, str]:
 
 
 def value_in(metrics: Mapping[str, Any], where: str) -> tuple[float, float]:
-    """{"acc,none": 0.3, "acc_stderr,none": 0.01} -> (0.3, 0.01); an error that is not there, or "N/A", is 0."""
+    """{"acc,none": 0.3, "acc_stderr,none": 0.01} -> (0.3, 0.01); a missing error, or "N/A", is 0."""
     plain = {key.partition(",")[0]: value for key, value in metrics.items()}
     numbers = {key: one for key, one in plain.items() if is_number(one) and -math.inf < one < math.inf}
     name = next((one for one in METRICS if one in numbers), None)
@@ -231,7 +231,7 @@ def value_in(metrics: Mapping[str, Any], where: str) -> tuple[float, float]:
 
 
 def write_scores(scores: Sequence[Score], path: Path) -> None:
-    """As model scores: the model goes by the name of its tokenizer, and the interval is of 95%."""
+    """Write them as model scores, with the name of the model as tokenizer and a 95% interval."""
     refuse_different(scores)
     rows = [
         {

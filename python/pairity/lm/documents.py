@@ -1,4 +1,4 @@
-"""Documents: text of any SOURCE, shuffled over all languages once, so that every tokenizer gets the same.
+"""Documents: text of any SOURCE, shuffled once over all languages, so that every tokenizer gets the same.
 
     packs = pack("corpus/", {"classical": "a/", "parity": "b/"}, "packs/", parallel="devtest/")
     packs["parity"].tokens
@@ -7,8 +7,8 @@
     packs/classical/     a pack of these documents, and so on
 
 A line of a .txt file or a record is a document. Every document has a place: a hash of the seed, the language and the
-document itself. The first places are held out, so that equal documents never stand on both sides; the others are
-shuffled. Memory holds one shard.
+document itself. The first places are held out, so equal documents are never on both sides; the others are shuffled.
+Only one shard is in memory at a time.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from pairity.tokenizer.tokenizer import Tokenizer
 
 RECORD = struct.Struct("<QHI")  # place, number of the language, bytes
 SHARD_BYTES = 256 << 20
-MOST_SHARDS = 400  # files that are open at once
+MOST_SHARDS = 400  # each is an open file while shuffling
 END_TOKENS = ("<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>")
 
 
@@ -123,7 +123,7 @@ def pack(
 
 
 def packed_by(name: str, given: Any, end_token: str | None, threads: int | None) -> Packed:
-    """A tokenizer of pairity, or whatever `Tokenizer.load` opens."""
+    """From a tokenizer of pairity, or anything that `Tokenizer.load` opens."""
     tokenizer = given if isinstance(given, Tokenizer) else Tokenizer.load(given)
     candidates = (end_token,) if end_token else (tokenizer.roles.eos_token, *END_TOKENS)
     end = next((one for one in candidates if one in tokenizer.special_tokens), None)
@@ -156,7 +156,7 @@ def write_documents(
     threads: int | None = None,
     listen: Listener | None = None,
 ) -> Path:
-    """Shuffle the documents into a folder, unless it holds these already."""
+    """Shuffle the documents into a folder, unless it has them already."""
     choice = choice or Choice()
     found = resolve(sources)
     warn(found.notes)
@@ -206,7 +206,7 @@ def texts_of(found: Resolved) -> list[TextInput]:
 
 
 def described(found: Resolved) -> list[list[Any]]:
-    """What tells that text changed: [["eng_Latn", "train/eng_Latn.txt.gz", 123456], ...]"""
+    """What identifies the text, to notice changes: [["eng_Latn", "train/eng_Latn.txt.gz", 123456], ...]"""
     files = [[part.language, str(file.path), file.size] for part in texts_of(found) for file in part.files]
     return files + [[part.language, "lines", 0] for part in texts_of(found) if part.lines is not None]
 
@@ -220,7 +220,7 @@ def shuffle(
     settings: Mapping[str, Any],
     listen: Listener | None,
 ) -> None:
-    """Every document goes to the shard of its place; then each shard is put in order."""
+    """Write every document to the shard of its place; then order each shard."""
     languages = [part.language for part in inputs]
     size = sum(one.bytes for one in drawn.given.values())
     shards = min(-(-size // choice.shard_bytes), MOST_SHARDS)
@@ -264,7 +264,7 @@ def shuffle(
 def placed(
     inputs: Sequence[TextInput], drawn: Drawn, choice: Choice, listen: Listener | None
 ) -> Iterator[tuple[int, int, bytes]]:
-    """(number of the language, place, document): below 0 for what is held out, else from 0 to ALL; blank ones go."""
+    """(number of the language, place, document) without blank ones. A place is below 0 if held out, else 0 to ALL."""
     total = sum(file.size for part in inputs for file in part.files)
     before = 0
     for number, part in enumerate(inputs):
@@ -288,7 +288,7 @@ def placed(
 
 
 def in_order(spill: Path, seed: int, shard: int) -> Texts:
-    """The documents of a shard: sorted, so that the order of reading is forgotten, then mixed."""
+    """The documents of a shard: sorted, so that the order of reading does not matter, then shuffled."""
     data, at, records = spill.read_bytes(), 0, []
     spill.unlink()
     while at < len(data):
@@ -301,7 +301,7 @@ def in_order(spill: Path, seed: int, shard: int) -> Texts:
 
 
 def written(texts: Texts, path: Path, languages: list[str]) -> dict[str, Any]:
-    """Write the file; what documents.json says of it."""
+    """Write the file; returns its entry in documents.json."""
     fill(path, texts.write)
     sizes = np.bincount(texts.language, texts.sizes, len(languages)).astype(int).tolist()
     return {

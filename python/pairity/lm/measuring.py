@@ -1,12 +1,12 @@
-"""Measuring: the bits of every document become one table per language, and comparisons between tokenizers.
+"""Measuring: from the bits of every document to one table by language, and comparisons between tokenizers.
 
-Bits per byte are the unit that is fair across tokenizers: a model's loss per token depends on how long its tokens are.
-On parallel text, bits per line compare languages as well: every line says the same in all of them.
+Bits per byte can be compared across tokenizers; a loss per token depends on the length of the tokens. On parallel text,
+bits per line can also be compared across languages, since every line says the same in all of them.
 
     tokenizer  language  measure        value  low    high   text      seed  ...
     parity     tam_Taml  bits_per_byte  1.021  1.008  1.034  parallel  1
 
-The table is one of model scores, which `model_scores` reads.
+The table has the form of model scores, which `model_scores` reads.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ TABLE = pa.schema(
         ("bytes_seen", pa.int64()),
     ]
 )
-"""Model scores. `language` is null for the mean of all; what does not apply to a measure is null, or not there."""
+"""Model scores. `language` is null for the mean of all. Columns that do not apply to a measure are null or missing."""
 OF_BITS = pa.schema([column for column in TABLE if column.name not in ("random", "benchmarks")])
 
 
 @dataclass(frozen=True)
 class Scored:
-    """One model on one text: the bits and the bytes of every document, language by language."""
+    """One model on one text: the bits and the bytes of every document, by language."""
 
     model: str
     tokenizer: str
@@ -65,10 +65,10 @@ class Scored:
 
 
 def measure(scored: Sequence[Scored], *, resamples: int = 1000, seed: int = 0) -> pa.Table:
-    """The table, a row per model, text, measure and language, and one for the mean of all languages.
+    """The table: a row per model, text, measure and language, and one for the mean of all languages.
 
-    `bits_per_byte` is of every text, `bits_per_line` of parallel text alone: elsewhere, lines say different things. The
-    intervals are of 95%, over documents; a line is a document.
+    `bits_per_byte` is for every text, `bits_per_line` only for parallel text: in other text, lines say different
+    things. Intervals are 95%, over documents; a line is a document.
     """
     bootstrap = Bootstrap(resamples, seed)
     rows = []
@@ -121,8 +121,8 @@ class Estimate:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95%, over lines and seeds: other lines would give another value, and so would other seeds, of which there are
-        few (Student's t). With one seed, over lines alone."""
+        """95%, over lines and seeds, both of which could have been others. There are few seeds, so it uses Student's t.
+        With one seed, it is over lines alone."""
         number = len(self.seeds)
         seeds = (
             student(number - 1) * float(np.std(self.seeds, ddof=1)) / math.sqrt(number) if number > 1 else 0.0
@@ -141,7 +141,7 @@ class Estimate:
 
     @property
     def smallest_visible(self) -> float:
-        """The difference that such a run finds four times out of five, at the usual 5%."""
+        """The difference that such a run detects with 80% power, at the 5% level."""
         return (1.96 + 0.84) * self.standard_error
 
 
@@ -149,12 +149,12 @@ STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228
 
 
 def student(degrees: int) -> float:
-    """The quantile of Student's t for 95%, two-sided; beyond the table, close to it."""
+    """The two-sided 95% quantile of Student's t; an approximation beyond the table."""
     return STUDENT[degrees - 1] if degrees <= len(STUDENT) else 1.96 + 2.7 / degrees
 
 
 Statistic = Callable[[Floats], Floats]
-"""Of the costs of all languages, along the last axis."""
+"""A function of the costs of all languages, along the last axis."""
 
 STATISTICS: dict[str, Statistic] = {
     "mean": lambda costs: costs.mean(-1),
@@ -176,7 +176,7 @@ class Comparison:
                 )
         bootstrap = Bootstrap(resamples, seed)
         self.costs: dict[str, dict[int, Floats]] = {}
-        """Tokenizer -> seed -> (1 + resamples) x languages; the first row is of the lines as they are."""
+        """Tokenizer -> seed -> (1 + resamples) x languages; the first row is for the actual lines."""
         aligned = scored[0].text == "parallel"
         for one in scored:
             columns = []
@@ -225,7 +225,7 @@ def check_ending(path: Path) -> None:
 
 
 def write_table(table: pa.Table, path: Path) -> None:
-    """As .parquet or .csv, by its name."""
+    """Write .parquet or .csv, depending on the name."""
     check_ending(path)
     write = pq.write_table if path.suffix.lower() == ".parquet" else pyarrow.csv.write_csv
     write_file(path, lambda file: write(table, file))

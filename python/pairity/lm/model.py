@@ -1,6 +1,6 @@
 """The model: LLaMA in plain PyTorch. Norm by root mean square, rotary positions, SwiGLU, grouped queries.
 
-Weights have the names that transformers' LlamaForCausalLM gives them, so that saving is writing them down.
+Weights have the names of transformers' LlamaForCausalLM, so they are saved as they are.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def rotary(shape: Shape) -> tuple[Tensor, Tensor]:
 
 
 def rotated(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Channel i turns together with channel i + half."""
+    """Rotate channel i together with channel i + half."""
     first, second = x.chunk(2, -1)
     return (x * cos + torch.cat([-second, first], -1) * sin).to(x.dtype)
 
@@ -108,7 +108,7 @@ class Trunk(nn.Module):
 
 
 class Llama(nn.Module):
-    """ids (rows x length) -> logits; with targets -> the mean loss in nats, or every one of them (`each`)."""
+    """ids (rows x length) -> logits; with targets -> the mean loss in nats, or with `each` the loss of every token."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()

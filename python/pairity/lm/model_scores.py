@@ -1,11 +1,11 @@
-"""Model scores: one table of how well models know each language, which anyone can fill and a report shows.
+"""Model scores: one table of how well models know each language, from any source, to show in a report.
 
     tokenizer,language,measure,value,low,high
     classical,tam_Taml,bits_per_byte,0.912,0.897,0.927
     parity,tam_Taml,bits_per_byte,0.894,0.880,0.908
 
-The first four columns have to be there, the others are as in `measuring.TABLE`. `pairity lm measure` and `pairity lm
-score` write such tables.
+The first four columns are required; others are as in `measuring.TABLE`. `pairity lm measure` and `pairity lm score`
+write such tables.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from pairity.text.mistakes import check_language
 NEEDED = ("tokenizer", "language", "measure", "value")
 KINDS = (".csv", ".tsv", ".parquet")
 LARGEST = 1e100
-"""Beyond it, a number is a mistake, and sums and squares of such numbers have no end."""
+"""A larger number is a mistake, and its square would overflow."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Row:
 
 
 def read_model_scores(path: str | Path) -> list[ModelScore]:
-    """All scores of a table; where one tokenizer has several seeds, their mean, and an interval over them too."""
+    """All scores of a table. Several seeds of a tokenizer become their mean, with an interval over seeds too."""
     path = Path(path)
     found: dict[tuple[str, ...], dict[int | None, Row]] = {}
     compared: dict[tuple[str, ...], list[Row]] = {}
@@ -83,7 +83,7 @@ def read_model_scores(path: str | Path) -> list[ModelScore]:
 
 
 def refuse_different(rows: Sequence[Row]) -> None:
-    """Scores that stand side by side are of the same benchmarks, with the same chance level; not all say which."""
+    """Refuse to compare scores from different benchmarks or with different chance levels, as far as those are known."""
     with_names = [row for row in rows if row.benchmarks]
     for row in with_names:
         if row.benchmarks != with_names[0].benchmarks:
@@ -103,9 +103,9 @@ def refuse_pair(first: Row, second: Row, column: str) -> NoReturn:
 
 
 def averaged(seeds: Sequence[ModelScore]) -> ModelScore:
-    """Seeds are measured on the same documents, so the mean moves with them as each does.
+    """The mean over seeds. All are measured on the same documents, so it varies with documents as each seed does.
 
-    Without the interval of every seed, nobody knows how far documents move it, and the mean has none.
+    If any seed lacks an interval, that variation is unknown, and the mean has no interval.
     """
     first = seeds[0]
     if len(seeds) == 1:
@@ -122,7 +122,7 @@ def averaged(seeds: Sequence[ModelScore]) -> ModelScore:
 
 
 def rows_of(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """("scores.csv, row 2", {"tokenizer": "parity", ...}) of every row; the first line of a .csv is row 1."""
+    """("scores.csv, row 2", {"tokenizer": "parity", ...}) for every row; the first line of a .csv is row 1."""
     if path.suffix.lower() not in KINDS:
         raise PairityError(
             f"{path}: model scores are a table in {listed(KINDS)}: choose one of these extensions."

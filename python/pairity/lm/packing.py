@@ -1,6 +1,6 @@
-"""Packing: a folder of shuffled documents becomes the ids of one tokenizer.
+"""Packing: from a folder of shuffled documents to the ids of one tokenizer.
 
-Shard by shard: a run that was killed goes on after the last whole shard.
+It works shard by shard: a killed run continues after the last complete shard.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ FORMAT = 1
 Encode = Callable[[list[bytes]], tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]]
 """Texts to their ids end to end and n + 1 offsets; a special token in a text is plain text."""
 Listener = Callable[[int, int, str], None]
-"""Hears (bytes done, bytes in all, what is being worked on)."""
+"""Called with (bytes done, total bytes, current work)."""
 
 
 @dataclass(frozen=True)
 class Packed:
-    """What packing needs to know of a tokenizer; `files` are written beside the ids."""
+    """What packing needs to know about a tokenizer; `files` are written next to the ids."""
 
     name: str
     digest: str
@@ -54,7 +54,7 @@ class Packed:
 
 @dataclass(frozen=True)
 class Sums:
-    """Of the documents of one language."""
+    """Sums over the documents of one language."""
 
     documents: int
     bytes: int
@@ -62,7 +62,7 @@ class Sums:
 
 
 def write_pack(documents: Path, folder: Path, tokenizer: Packed, listen: Listener | None = None) -> Pack:
-    """Encode all documents; `tokens` count the end-of-text id after each document of the train text."""
+    """Encode all documents; `tokens` includes the end-of-text id after each training document."""
     about = read_documents(documents)
     languages: list[str] = about["languages"]
     made_from = {"documents": about["digest"], "tokenizer": tokenizer.describe()}
@@ -106,14 +106,14 @@ def write_pack(documents: Path, folder: Path, tokenizer: Packed, listen: Listene
 
 
 def read_documents(folder: Path) -> dict[str, Any]:
-    """What documents.json says."""
+    """The contents of documents.json."""
     about: dict[str, Any] = json.loads((folder / DOCUMENTS).read_text(encoding="utf-8"))
     check_manifest(about, folder / DOCUMENTS)
     return about
 
 
 def contents_of(path: Path, made_from: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What an earlier run wrote, from the same documents and for the same tokenizer; None without one."""
+    """The pack.json of an earlier run with the same documents and tokenizer; None if there is none."""
     if not path.exists():
         return None
     contents: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -149,7 +149,8 @@ def write_ids(
     tokenizer: Packed,
     hear: Callable[[int], None],
 ) -> dict[str, Any]:
-    """Train text becomes one stream, each document with its end; text to measure on stays apart, without ends."""
+    """Training text becomes one stream with an end id after each document; text to measure on is kept in documents,
+    without end ids."""
     train = is_train(name)
     parts, lengths = [], []
     for first, batch in texts.batches():

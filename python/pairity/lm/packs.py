@@ -23,7 +23,7 @@ from pairity.files.digests import check_manifest
 
 MANIFEST = "pack.json"
 SLICES = 256
-"""The order of training is an order of so many slices of the stream: finer would tear documents apart for nothing."""
+"""Training shuffles this many slices of the stream; more would only cut more documents in two."""
 
 Ids = npt.NDArray[np.unsignedinteger[Any]]
 
@@ -38,7 +38,7 @@ class PackedTexts:
     bytes: npt.NDArray[np.int64]
 
     def first(self, documents: int) -> PackedTexts:
-        """The first so many documents of every language: enough to draw a curve."""
+        """The first few documents of every language: enough to draw a curve."""
         chosen = [np.flatnonzero(self.language == one)[:documents] for one in np.unique(self.language)]
         rows = np.sort(np.concatenate(chosen))
         lengths = np.diff(self.offsets)[rows]
@@ -83,7 +83,7 @@ class Pack:
 
     @cached_property
     def shards(self) -> list[Ids]:
-        """The ids on disk, read when they are looked at."""
+        """The ids on disk, memory-mapped."""
         found = [np.load(self.folder / shard["file"], mmap_mode="r") for shard in self.manifest["shards"]]
         for shard, ids in zip(self.manifest["shards"], found, strict=True):
             if len(ids) != shard["tokens"]:
@@ -94,14 +94,14 @@ class Pack:
         return found
 
     def text(self, name: str) -> PackedTexts:
-        """The text to measure on: "held-out", or "parallel" where parallel text was given."""
+        """The text to measure on: "held-out", or "parallel" if parallel text was given."""
         if name not in self.manifest["texts"]:
             raise PairityError(f"{self.folder} has no {name} text: give it to pairity pack.")
         with np.load(self.folder / self.manifest["texts"][name]["file"]) as arrays:
             return PackedTexts(arrays["ids"], arrays["offsets"], arrays["language"], arrays["bytes"])
 
     def read(self, start: int, count: int) -> Ids:
-        """`count` ids of the stream as it lies on disk."""
+        """`count` ids of the stream in the order on disk."""
         pieces: list[Ids] = []
         for ids in self.shards:
             if start < len(ids) and count > 0:
@@ -112,10 +112,10 @@ class Pack:
 
 
 class Stream:
-    """The ids of a pack in the order of training, epoch after epoch without an end.
+    """The ids of a pack in the order of training, over any number of epochs.
 
-    Documents lie shuffled on disk. An epoch takes the stream in slices, in an order that depends on the seed and on
-    nothing else: packs of the same documents are read in the same order, whatever the tokenizer.
+    Documents are shuffled on disk. An epoch reads the stream in slices, in an order that depends only on the seed:
+    packs of the same documents are read in the same order for every tokenizer.
     """
 
     def __init__(self, pack: Pack, seed: int) -> None:
@@ -129,7 +129,7 @@ class Stream:
         return self._orders[epoch]
 
     def read(self, position: int, count: int) -> Ids:
-        """The ids `position` to `position + count` of the endless stream: all that resuming needs is a number."""
+        """The ids `position` to `position + count` of the endless stream. Resuming needs only this number."""
         pieces: list[Ids] = []
         while count:
             epoch, within = divmod(position, self.pack.tokens)

@@ -17,7 +17,7 @@ from typing import Any
 from pairity.errors import PairityError
 
 PEAKS = {"B200": 2250e12, "H200": 989e12, "H100": 989e12, "A100": 312e12, "L40S": 362e12, "4090": 165e12}
-"""Dense bf16 FLOP/s that the makers give, by what the name of the device holds."""
+"""Part of the name of a device -> its dense bf16 FLOP/s, according to the manufacturer."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,15 @@ class Shape:
 
     @property
     def parameters(self) -> int:
-        """All of them, the embedding included."""
+        """All of them, including the embedding."""
         attention = 2 * self.width * self.head_size * (self.heads + self.kv_heads)
         block = attention + 3 * self.width * self.hidden + 2 * self.width
         return self.layers * block + self.width + (1 if self.tied else 2) * self.vocab_size * self.width
 
     @property
     def flops_per_token(self) -> float:
-        """Of one step of training: 6 per weight that multiplies (a look-up does not), and attention's causal half."""
+        """FLOPs of training: 6 per weight that is multiplied (an embedding is only looked up), and the causal half of
+        attention."""
         looked_up = 0 if self.tied else self.vocab_size * self.width
         return 6.0 * (self.parameters - looked_up) + 6.0 * self.layers * self.context * self.width
 
@@ -84,7 +85,7 @@ class Recipe:
     precision: str = "bf16"
     """"bf16" or "float32": of the matrix products in training. Weights and losses are float32."""
     compile: bool = True
-    """With torch.compile, where there is a GPU."""
+    """Use torch.compile, if there is a GPU."""
     curve: int = 10
     """Times that some held-out text is measured on the way."""
 
@@ -125,7 +126,7 @@ class Recipe:
         return Shape(**numbers, tied=row["tied"] == "yes", vocab_size=vocab_size, context=self.context)
 
     def steps(self, tokens: int) -> int:
-        """Of a pack with so many tokens."""
+        """The number of steps for a pack of this many tokens."""
         wanted = round(self.epochs * tokens) if self.tokens is None else self.tokens
         found = wanted // (self.batch * self.context)
         if not found:

@@ -1,7 +1,7 @@
-"""Running: a model's folder from a pack, and the bits of models that are there.
+"""Running: train a model into a folder, and measure the bits of trained models.
 
-config.json, model.safetensors   as transformers' LlamaForCausalLM has them
-tokenizer.json and its like      the tokenizer
+config.json, model.safetensors   for transformers' LlamaForCausalLM
+tokenizer.json and others        the tokenizer
 lm.json                          recipe, pack, history and speed
 """
 
@@ -81,7 +81,7 @@ def train(
 
 
 def save(folder: Path, model: Llama, pack: Pack, about: dict[str, Any]) -> None:
-    """The folder as transformers reads it, with the tokenizer."""
+    """Write the folder for transformers, with the tokenizer."""
     tokenizer = {file.name: file.read_bytes() for file in sorted((pack.folder / "tokenizer").iterdir())}
     config = weights.config(model.shape, pack.tokenizer["end_id"])
     write_folder(
@@ -110,10 +110,10 @@ def measure_models(
     pack: str | os.PathLike[str] | None = None,
     baseline: str | None = None,
 ) -> list[Scored]:
-    """The bits of every document to measure on; all packs have to be of the same documents.
+    """The bits of every document to measure on; all packs must have the same documents.
 
-    The text is in the pack that a model was trained on; `pack` says where that is now. With `baseline`, one of the
-    models has to have the tokenizer of this name.
+    The text is in the pack that a model was trained on; `pack` is its new location if it was moved. With `baseline`,
+    one of the models must have the tokenizer of this name.
     """
     found: list[Scored] = []
     for folder, about, packed in opened(models, pack, baseline):
@@ -140,7 +140,7 @@ def measure_models(
 def opened(
     models: Iterable[str | os.PathLike[str]], pack: str | os.PathLike[str] | None, baseline: str | None
 ) -> list[tuple[Path, dict[str, Any], Pack]]:
-    """Every model's folder, what is told of it, and its pack: all that can be wrong with them is an error here."""
+    """For every model: its folder, its lm.json, and its pack. Anything wrong with them is an error here."""
     found: list[tuple[Path, dict[str, Any], Pack]] = []
     for given in models:
         folder = Path(given)

@@ -1,7 +1,7 @@
 """Scoring: the bits that a model needs for every document.
 
-A document is read after an end-of-text id and has to be ended by one, so its bits are those of a whole code for it:
--log2 p(ids, end | end). They do not depend on how many tokens it was cut into, only on how well the model knows it.
+The model reads a document after an end-of-text id and must predict one at its end, so its bits are those of a complete
+code for it: -log2 p(ids, end | end). They do not depend on the number of tokens, only on how well the model predicts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BATCH_TOKENS = 16_384
 
 @dataclass(frozen=True)
 class Window:
-    """Some tokens of a document that fit into the context; those before `counted` only give context."""
+    """Some tokens of a document that fit into the context; those before `counted` are only context."""
 
     document: int
     start: int
@@ -31,7 +31,7 @@ class Window:
 
 
 def windows(lengths: npt.NDArray[np.int64], context: int) -> Iterator[Window]:
-    """One per document that fits; longer ones move on by half a context, so that no token is without one."""
+    """One window per document that fits. In longer ones, windows advance by half a context, so every token has one."""
     for document, length in enumerate(lengths.tolist()):
         start, counted = 0, 0
         while counted < length:
@@ -41,7 +41,7 @@ def windows(lengths: npt.NDArray[np.int64], context: int) -> Iterator[Window]:
 
 
 def score(model: Llama, texts: PackedTexts, end_id: int) -> npt.NDArray[np.float64]:
-    """The bits of every document, in float32 whatever the model was trained in."""
+    """The bits of every document, in float32 regardless of the precision of training."""
     device = next(model.parameters()).device
     lengths = np.diff(texts.offsets) + 1  # with the end
     waiting = sorted(windows(lengths, model.shape.context), key=lambda one: one.end - one.start)
@@ -66,7 +66,7 @@ def score(model: Llama, texts: PackedTexts, end_id: int) -> npt.NDArray[np.float
 
 
 def bits_per_byte(bits: npt.NDArray[np.float64], texts: PackedTexts) -> dict[int, float]:
-    """{number of the language: bits of all its documents over their bytes}"""
+    """{number of the language: bits of all its documents / their bytes}"""
     return {
         int(one): float(bits[texts.language == one].sum() / texts.bytes[texts.language == one].sum())
         for one in np.unique(texts.language)

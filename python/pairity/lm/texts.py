@@ -19,7 +19,7 @@ BATCH_BYTES = 4 << 20
 
 @dataclass(frozen=True)
 class Texts:
-    """`language` holds numbers; whoever keeps the texts knows their names."""
+    """`language` has numbers; their names are stored by the owner of the texts."""
 
     data: npt.NDArray[np.uint8]
     offsets: npt.NDArray[np.int64]
@@ -43,7 +43,7 @@ class Texts:
         return np.diff(self.offsets)
 
     def batches(self) -> Iterator[tuple[int, list[bytes]]]:
-        """(number of the first text, some megabytes of texts), all of them in order."""
+        """All texts in order, as (number of the first text, a few megabytes of texts)."""
         start = 0
         while start < len(self):
             full = int(np.searchsorted(self.offsets, self.offsets[start] + BATCH_BYTES))

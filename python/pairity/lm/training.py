@@ -1,4 +1,4 @@
-"""Training: a pack and a recipe become a model. One loop; a run that was stopped goes on exactly where it was.
+"""Training: from a pack and a recipe to a model, in one loop. A stopped run resumes exactly where it was.
 
 With torchrun, every GPU takes its share of each batch.
 """
@@ -28,10 +28,10 @@ from pairity.lm.scoring import bits_per_byte, score
 
 CURVE_DOCUMENTS = 32  # of each language, for the curve
 LOG_POINTS = 100
-WARM = 5  # steps before the clock starts: compiling is no part of the speed
+WARM = 5  # steps before the clock starts: compiling does not count as speed
 
 Listener = Callable[[int, int, str], None]
-"""Hears (step, steps, a few words)."""
+"""Called with (step, steps, a few words)."""
 
 
 @dataclass
@@ -70,7 +70,7 @@ class Engine:
 
 @dataclass
 class Run:
-    """What a run leaves beside the weights."""
+    """What a run produces besides the weights."""
 
     steps: int
     step: int = 0
@@ -89,7 +89,7 @@ class Run:
 
 
 def optimizer_of(model: Llama, recipe: Recipe) -> torch.optim.AdamW:
-    """Weight decay on the matrices of the blocks and an untied head; none on norms and the embedding."""
+    """AdamW with weight decay on the matrices of the blocks and an untied head, but not on norms and the embedding."""
     plain = [
         weight for name, weight in model.named_parameters() if weight.dim() == 1 or "embed_tokens" in name
     ]
@@ -111,7 +111,7 @@ def train(
     checkpoint_seconds: float = 600.0,
     listen: Listener | None = None,
 ) -> tuple[Engine, Run]:
-    """Train from fresh weights, or from `checkpoint` where that file is there; it is gone when all is done."""
+    """Train from fresh weights, or from `checkpoint` if that file exists; it is deleted at the end."""
     shape = recipe.shape(pack.tokenizer["vocab_size"])
     run = Run(recipe.steps(pack.tokens))
     engine = engine or Engine.start(shape, recipe)
@@ -156,7 +156,7 @@ def train(
             by_name = {pack.languages[number]: bits for number, bits in found.items()}
             run.curve.append({**seen, "bits_per_byte": by_name})
         due = time.monotonic() - saved >= checkpoint_seconds
-        # What was lost since the last row of the history is not in a checkpoint, so there is one only at a row.
+        # A checkpoint does not store the loss since the last row of the history, so it is saved only at a row.
         if (
             checkpoint
             and due
@@ -173,11 +173,11 @@ def train(
 
 
 def one_step(engine: Engine, optimizer: torch.optim.AdamW, recipe: Recipe, ids: Any) -> Tensor:
-    """Gradients of the whole batch, micro-batch by micro-batch, and one step of the optimizer; the mean loss here."""
+    """Sum gradients over the micro-batches and take one optimizer step; returns the mean loss on this GPU."""
     share = recipe.batch // engine.world
     rows = torch.from_numpy(ids.astype(np.int64))
     if engine.device.type == "cuda":
-        rows = rows.pin_memory()  # or the copy would wait for the step before
+        rows = rows.pin_memory()  # or the copy would wait for the previous step
     mine = slice(engine.rank * share, (engine.rank + 1) * share)
     given = rows[:-1].view(recipe.batch, recipe.context)[mine]
     wanted = rows[1:].view(recipe.batch, recipe.context)[mine]
@@ -208,7 +208,7 @@ def mean_over_gpus(value: Tensor, engine: Engine) -> float:
 
 
 class Clock:
-    """Counts the seconds of steps and of nothing else; it starts some steps after it was stopped."""
+    """Counts only the seconds of steps. After a stop, it starts again a few steps later."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine, self.since, self.counted, self.begun = engine, 0, 0, 0.0
@@ -232,7 +232,7 @@ class Clock:
         return time.perf_counter()
 
 
-# A checkpoint: weights, the two moments of every weight, the state of the random numbers, and how far the run is
+# A checkpoint: weights, both moments of every weight, the state of the random numbers, and the progress of the run
 
 
 def state_of(

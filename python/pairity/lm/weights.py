@@ -1,4 +1,4 @@
-"""Weights on disk: safetensors, a header in JSON and the raw numbers, and the config.json that transformers reads."""
+"""Weights on disk: safetensors (a JSON header and the raw numbers), and the config.json for transformers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DTYPES = {
 def writer(
     tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None
 ) -> Callable[[BinaryIO], None]:
-    """What writes the file: 8 bytes with the length of the header, the header, the tensors end to end."""
+    """A function that writes the file: the length of the header in 8 bytes, the header, the tensors end to end."""
     header: dict[str, Any] = {"__metadata__": {"format": "pt", **(metadata or {})}}
     end = 0
     for name, tensor in tensors.items():

@@ -1,9 +1,9 @@
-"""Reporting: scores become something to read.
+"""Reporting: from scores to pages, figures and tables.
 
-In: `Scores`, and where wanted the tokenizers (their training runs, the cuts of sentences). Out: one HTML page
+In: `Scores`, and optionally the tokenizers (for their training runs, and to cut sentences). Out: one HTML page
 (`page`), every figure as SVG, PNG, PDF and CSV (`pictures`), and tables in Markdown and LaTeX (`tables`). What is
 shown is computed once (`cells`, `figures`, `race`, `summary`), and every figure is drawn once (`drawing`).
-Next: `pairity.demo` and `pairity.cli` put it before the user.
+Next: `pairity.demo` and `pairity.cli` show it to the user.
 """
 
 from pairity.reporting.page import report

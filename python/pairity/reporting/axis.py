@@ -35,7 +35,7 @@ LOGARITHMIC = ("vocab_size",)
 
 @dataclass(frozen=True)
 class Point:
-    """A tokenizer: on which line, at which value of the setting (None: it has none), and its scores with intervals."""
+    """A tokenizer: its line, its value of the setting (None: it has none), and its scores with intervals."""
 
     series: str
     at: Any
@@ -52,7 +52,7 @@ def axis_section(setting: str, found: Sequence[Point], text: str) -> Section:
 
 
 def axis_figure(setting: str, found: Sequence[Point], text: str) -> Figure:
-    """The values of the setting from left to right: numbers in their order, names in that in which they were given."""
+    """The values of the setting from left to right: numbers by size, names in the order given."""
     values = list(dict.fromkeys(point.at for point in found if point.at is not None))
     numeric = all(isinstance(value, int | float) for value in values)
     places = {value: value if numeric else place for place, value in enumerate(values)}

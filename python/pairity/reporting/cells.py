@@ -1,4 +1,4 @@
-"""The score table as cells: each value with its text, its interval and what must be said about it."""
+"""The score table as cells: each value with its text, its interval and its note."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PAPER_METRICS = tuple(
     if metric.paper_column
 )
 
-# The change of the baseline against itself is 0 and says nothing.
+# The change of the baseline against itself is always 0.
 OF_BASELINE = frozenset(metric.name for metric in AGAINST_BASELINE)
 OF_ONE_LANGUAGE = frozenset(metric.name for metric in EXTREMES)
 
@@ -34,7 +34,7 @@ def short_title(metric: str) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """One value of the table as it is shown."""
+    """One value of the table, ready for display."""
 
     value: float | None
     low: float | None
@@ -106,10 +106,10 @@ class Cells:
     def row(
         self, metric: str, language: str | None = None, of: Sequence[str] | None = None
     ) -> list[Cell | None]:
-        """The cells of all tokenizers (or of those in `of`), the best marked; what reads the same is marked the same.
+        """The cells of all tokenizers (or of those in `of`), with the best marked; equal texts are marked alike.
 
-        A tokenizer that saw the text or loses some of it is not compared with the others, and the baseline not with
-        its own change of 0: they cannot be the best. Where all read the same, nobody is.
+        A tokenizer that saw the text or loses some of it cannot be the best, nor can the baseline with its own change
+        of 0. If all cells read the same, none is the best.
         """
         names = self.tokenizers if of is None else of
         cells = [self.get(name, metric, language) for name in names]
@@ -135,7 +135,7 @@ class Cells:
 
     @cached_property
     def losing(self) -> Mapping[str, Mapping[str, int]]:
-        """Tokenizers that drop or change text, with the lines of each language: what they drop costs no tokens."""
+        """Tokenizers that drop or change text, with the lines of each language. (Dropped text costs no tokens.)"""
         found: Mapping[str, Mapping[str, int]] = self.scores.meta.get("losses", {})
         return found
 
@@ -161,7 +161,7 @@ class Cells:
         return {code: facts(code) for code in self.languages}
 
     def missing(self, metrics: Sequence[str]) -> list[str]:
-        """Which of `metrics` have no value at all, with the table's own word for why."""
+        """Which of `metrics` have no value at all, with the reason from the table."""
         found = []
         for metric in metrics:
             places = [place for place in self._cells if place[1] == metric]

@@ -1,4 +1,4 @@
-"""How each figure is drawn, once: a Vega-Lite specification for the page and for files alike.
+"""How each figure is drawn: one Vega-Lite specification for both the page and files.
 
 draw(figure, look, 640)  ->  {"layer": [{"mark": {"type": "point"}, "encoding": {...}}, ...], "width": 578}
 """
@@ -47,7 +47,7 @@ from pairity.reporting.vega import (
 )
 
 TINY = 1e-3
-"""The least ratio that is drawn: a logarithmic axis has no 0."""
+"""The smallest ratio to draw: a logarithmic axis has no 0."""
 
 
 def draw(figure: Figure, look: Look, width: int) -> Spec:
@@ -130,7 +130,7 @@ def costs(figure: Figure, look: Look, width: int) -> Spec:
 
 
 def change(figure: Figure, look: Look, width: int) -> Spec:
-    """On a log scale of the ratio: half and twice the tokens are equally far from 0, and outliers flatten nothing."""
+    """On a log scale of the ratio: half and twice the tokens are equally far from 0, and outliers flatten less."""
     columns = dict(figure.columns)
     for name in ("change", "low", "high"):
         columns[name] = [None if value is None else max(1 + value, TINY) for value in columns[name]]

@@ -1,4 +1,4 @@
-"""What every figure shows, as columns: `drawing` draws them, for the page and for files, and they are the CSV files.
+"""The data of every figure, as columns: `drawing` draws them for the page and for files, and CSV files contain them.
 
 A figure that cannot be drawn says why in `missing`, and has no columns.
 """
@@ -25,8 +25,8 @@ LEVELS = ("high", "medium", "low", "unknown")
 class Figure:
     """`columns` is tidy: one row per mark. `order` sorts categories.
 
-    `labels` are the tooltips of the rows, each a title and lines below it. Where there are thousands of rows,
-    `label` is the pattern of all: "{language}\\n{cost} tokens per line at {vocab_size} tokens".
+    `labels` are the tooltips of the rows, each a title and lines below it. If there are thousands of rows, `label` is
+    one pattern for all: "{language}\\n{cost} tokens per line at {vocab_size} tokens".
     """
 
     name: str
@@ -39,7 +39,7 @@ class Figure:
     missing: str = ""
     of: str = ""
     sizes: Mapping[str, int] | None = None
-    """Vocabulary sizes that the legend gives, where they are not those of the rest of the page."""
+    """Vocabulary sizes for the legend, if they differ from those of the rest of the page."""
 
     def rows(self) -> list[dict[str, Any]]:
         return [
@@ -215,7 +215,7 @@ def race_figures(name: str, race: Race) -> list[Figure]:
 
 
 def own_unit(race: Race) -> str:
-    """What a caption says of languages that have no dev text."""
+    """The part of a caption about languages without dev text."""
     if not race.set_apart:
         return ""
     return (

@@ -1,4 +1,4 @@
-"""The one chart at the top of the page: what each language costs under the baseline and under the best tokenizer."""
+"""The chart at the top of the page: what each language costs under the baseline and under the best tokenizer."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def draw_glance(figure: Figure, look: Look, width: int) -> Spec:
 
 
 def with_room(codes: Sequence[str], step: float, figure: Figure) -> list[str]:
-    """The languages whose names fit one below the other: the ends, who changes most, then whoever has room."""
+    """The languages whose names fit below each other: both ends, the largest changes, then all others with room."""
     by_language: dict[str, list[float]] = {}
     for code, cost in zip(figure.columns["language"], figure.columns["cost"], strict=True):
         by_language.setdefault(code, []).append(cost)

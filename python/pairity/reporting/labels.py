@@ -9,17 +9,17 @@ from collections.abc import Sequence
 Box = tuple[float, float, float, float]
 """Left, right, top, bottom."""
 
-# One of these in a text ends the renderer, and Python with it: XML has no such characters.
+# XML does not allow these characters; in a text they crash the renderer, and Python with it.
 NOT_XML = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
-# About the size of a letter, a line of text and a dot.
+# The approximate size of a letter, a line of text and a dot.
 LETTER = 7.0
 LINE = 14.0
 DOT = 8.0
 
 
 def printable(text: str, length: int = 60) -> str:
-    """A free text as a label: one line, cut where it is too long, without what XML cannot hold."""
+    """Free text as a label: one line, shortened if needed, without characters that XML forbids."""
     plain = NOT_XML.sub("", " ".join(text.split()))
     return plain if len(plain) <= length else plain[: length - 1].rstrip() + "…"
 
@@ -27,10 +27,10 @@ def printable(text: str, length: int = 60) -> str:
 def beside(
     names: Sequence[tuple[str, float, float]], size: tuple[float, float], lines: Sequence[Box] = ()
 ) -> list[tuple[str, float, float] | None]:
-    """Where the name of each point goes: alignment and place; None where it would not be read.
+    """Where the name of each point goes: alignment and position; None if there is no room for it.
 
-    Of the places around the point it is the nearest that covers neither a point nor another name, and that
-    crosses no line. A legend names all points, so one without such a place goes without its name.
+    It is the nearest position around the point that covers neither a point nor another name and crosses no line. A
+    legend names all points, so a point without such a position is drawn without a name.
     """
     taken = [(x - DOT, x + DOT, y - DOT, y + DOT) for _, x, y in names]
     found: list[tuple[str, float, float] | None] = []
@@ -53,7 +53,7 @@ def overlap(one: Box, other: Box) -> bool:
 
 
 def clear_of_each_other(heights: Sequence[float]) -> list[float]:
-    """The heights of one or two labels, moved apart where they would touch."""
+    """The heights of one or two labels, moved apart if they would touch."""
     if len(heights) < 2 or abs(heights[0] - heights[1]) >= LINE:
         return list(heights)
     middle = sum(heights) / 2
@@ -61,7 +61,7 @@ def clear_of_each_other(heights: Sequence[float]) -> list[float]:
 
 
 def sideways(heights: Sequence[float], step: float, most: float) -> list[float]:
-    """How far each dot of a column moves aside, in steps, so as not to cover another.
+    """How far each dot of a column moves aside, in steps, to avoid covering another.
 
     >>> sideways([10, 11, 12, 40], step=8, most=20)
     [0, -8, 8, 0]
@@ -76,7 +76,7 @@ def sideways(heights: Sequence[float], step: float, most: float) -> list[float]:
 
 
 def log_ticks(low: float, high: float, most: float) -> list[float]:
-    """Round numbers between the ends of a logarithmic axis, about `most` of them at the most.
+    """Round numbers between the ends of a logarithmic axis, at most about `most` of them.
 
     >>> log_ticks(300, 20_000, 8)
     [500, 1000, 2000, 5000, 10000, 20000]
@@ -92,11 +92,11 @@ def log_ticks(low: float, high: float, most: float) -> list[float]:
 
 
 CHANGES = (-0.9, -0.75, -0.5, -0.3, -0.2, -0.1, 0, 0.1, 0.2, 0.3, 0.5, 1, 2, 5, 10, 20, 50, 100)
-"""Changes that an axis may name; those nearer to 0 matter most."""
+"""Changes that an axis may label; those closest to 0 matter most."""
 
 
 def ratio_ticks(low: float, high: float, most: float) -> list[float]:
-    """Ratios at round changes between the ends of a logarithmic axis: all that stay about 1/`most` of it apart.
+    """Ratios at round changes between the ends of a logarithmic axis, at least about 1/`most` of it apart.
 
     >>> ratio_ticks(0.5, 6, 5)
     [0.5, 1, 2, 6]

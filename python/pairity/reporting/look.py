@@ -1,4 +1,4 @@
-"""What tells tokenizers apart: a colour, a shape and a dash each, the same in every figure."""
+"""The look of tokenizers: a colour, a shape and a dash each, the same in every figure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from pairity.reporting.labels import printable
 from pairity.reporting.numbers import short_size
 
-# The page's style sheet is the one list of colours: {"paper": "#ffffff", "c0": "#0b6bb8", ...}, the light ones.
+# The colours of light mode, from the style sheet of the page: {"paper": "#ffffff", "c0": "#0b6bb8", ...}
 PALETTE: dict[str, str] = dict(
     re.findall(
         r"--(\w+): light-dark\((#\w+),",
@@ -20,7 +20,7 @@ PALETTE: dict[str, str] = dict(
 )
 COLOURS = 8
 LABEL = 26
-"""Letters of a name in a legend: the size behind it must not be cut off."""
+"""The most letters of a name in a legend, to leave room for the size after it."""
 
 # Paths in a square from -1 to 1.
 SHAPES = (
@@ -38,12 +38,12 @@ DASHES = ([1, 0], [7, 3], [2, 3], [9, 3, 2, 3], [5, 5], [1, 4], [12, 4], [6, 2, 
 
 @dataclass(frozen=True)
 class Look:
-    """The look of these tokenizers; the baseline is grey where there are others."""
+    """The look of these tokenizers; the baseline is grey if there are others."""
 
     tokenizers: list[str]
     baseline: str
     sizes: Mapping[str, int] = field(default_factory=dict)
-    """Vocabulary sizes: a legend that leaves them out compares what cannot be compared."""
+    """Vocabulary sizes, for the legend: tokenizers of different sizes cannot be compared directly."""
 
     def colour(self, name: str) -> str:
         """The name of a colour in the palette."""
@@ -59,14 +59,14 @@ class Look:
         return DASHES[self.tokenizers.index(name) % len(DASHES)]
 
     def label(self, name: str) -> str:
-        """The name as it is written in a legend; no two are the same."""
+        """The name in a legend; no two are equal."""
         labels = [printable(one, LABEL) for one in self.tokenizers]
         place = self.tokenizers.index(name)
         label = labels[place] if labels.count(labels[place]) == 1 else f"{labels[place]} ({place + 1})"
         return f"{label} · {self.size(name)}" if self.size(name) else label
 
     def size(self, name: str) -> str:
-        """The vocabulary size in few letters, or nothing where it is not known."""
+        """The vocabulary size in short form; empty if it is unknown."""
         return short_size(self.sizes[name]) if self.sizes.get(name) else ""
 
     def shown(self, rows: Sequence[Mapping[str, Any]]) -> list[str]:

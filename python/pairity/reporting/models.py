@@ -1,4 +1,4 @@
-"""Language models beside token costs: what a table of model scores shows, and how it is drawn."""
+"""Scores of language models next to token costs: what is shown, and how it is drawn."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from pairity.reporting.vega import (
 
 COST = "tokens_per_line"
 LEAST_WIDTH = 105
-"""Of a panel: where less is left for each, they go on below."""
+"""The least width of a panel: with less room, panels continue below."""
 STEP = 22
 
 
 @dataclass(frozen=True)
 class Measure:
-    """One measure of models on one text. `better`: "higher", "lower", or "neither" where it is not known."""
+    """One measure of models on one text. `better`: "higher", "lower", or "neither" if unknown."""
 
     name: str
     text: str
@@ -69,7 +69,7 @@ class Measure:
 
 
 Measured = tuple[Measure, list[ModelScore]]
-"""A measure and all scores of it."""
+"""A measure and all its scores."""
 
 KNOWN: dict[str, tuple[str, str, Form]] = {
     COST: ("tokens per line", "lower", Form(2)),
@@ -80,13 +80,13 @@ KNOWN: dict[str, tuple[str, str, Form]] = {
 
 
 def decimals(values: Sequence[float]) -> int:
-    """As many as show four digits of the largest value."""
+    """The number of decimals that shows four digits of the largest value."""
     largest = max(map(abs, values))
     return max(0, 3 - math.floor(math.log10(largest))) if largest else 0
 
 
 def models_section(cells: Cells, path: str | Path) -> Section:
-    """A table of model scores as a section of the page of `cells`, whose names it has to use."""
+    """A table of model scores as a section of the page of `cells`; the names in both must match."""
     found = read_model_scores(path)
     for one in found:
         if one.measure == COST:
@@ -131,7 +131,7 @@ def models_section(cells: Cells, path: str | Path) -> Section:
 
 @dataclass(frozen=True)
 class Group:
-    """The columns of one measure in the table: a cell per language and tokenizer, and what chance would give."""
+    """The columns of one measure in the table: a cell per language and tokenizer, and the chance level."""
 
     title: str
     better: str
@@ -191,7 +191,7 @@ def models_figure(
 
 
 def draw_models(figure: Figure, look: Look, width: int) -> Spec:
-    """A panel per measure over the same languages, side by side as far as there is room."""
+    """A panel per measure over the same languages, side by side if there is room."""
     rows = keyed(figure, look)
     panels: dict[tuple[str, str], list[Row]] = {}
     for row in rows:

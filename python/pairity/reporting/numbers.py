@@ -1,4 +1,4 @@
-"""How numbers are written: one rule per metric, the same in the page, the figures and the paper's tables."""
+"""How numbers are formatted: one rule per metric, the same in the page, the figures and the paper's tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MINUS = "\N{MINUS SIGN}"
 
 @dataclass(frozen=True)
 class Form:
-    """How a kind of number is written."""
+    """The format of a kind of number."""
 
     decimals: int
     percent: bool = False
@@ -20,7 +20,7 @@ class Form:
     def write(self, value: float) -> str:
         """0.52134 as a percentage -> "52.1%"; -0.5 signed -> "−0.50".
 
-        A value is never rounded to 0, and a share never to 100%, when it is not: it gets more decimals then.
+        A value is not rounded to 0, nor a share to 100%, unless it is exactly that: it gets more decimals instead.
         """
         scaled = value * 100 if self.percent else value
         decimals = self.decimals
@@ -37,18 +37,18 @@ def hides(value: float, rounded: float, percent: bool) -> bool:
 
 
 def form_of(metric: str) -> Form:
-    """How values of a metric are written."""
+    """The format of the values of a metric."""
     known = METRICS.get(metric)
     return Form(4) if known is None else Form(known.decimals, percent=known.percent, signed=known.signed)
 
 
 def write(metric: str, value: float | None) -> str:
-    """The value as text; a dash where there is none."""
+    """The value as text; a dash if there is none."""
     return "\N{EN DASH}" if value is None else form_of(metric).write(value)
 
 
 def write_interval(metric: str, low: float | None, high: float | None) -> str:
-    """ "0.0620 to 0.0661", or nothing where there is no interval."""
+    """ "0.0620 to 0.0661", or empty if there is no interval."""
     return "" if low is None or high is None else f"{write(metric, low)} to {write(metric, high)}"
 
 
@@ -58,7 +58,7 @@ def percent(share: float, decimals: int = 0) -> str:
 
 
 def short_size(size: int) -> str:
-    """A vocabulary size in few letters: 32_000 -> "32k", 200_019 -> "200k", 50_257 -> "50.3k"."""
+    """A vocabulary size in short form: 32_000 -> "32k", 200_019 -> "200k", 50_257 -> "50.3k"."""
     if size < 1000:
         return str(size)
     thousands = f"{size / 1000:.1f}" if size < 100_000 else f"{size / 1000:.0f}"

@@ -1,4 +1,4 @@
-"""One page that needs nothing else: no network, no fonts, no libraries. Everything is inside it."""
+"""The report as one self-contained page: no network, no fonts, no libraries."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def members(cells: Cells, grouping: str, group: str) -> int:
 
 
 def striking(cells: Cells) -> list[str]:
-    """Worth a first look: the reference, who gains and who pays most, and one written from the right."""
+    """Languages to show first: the reference, those that gain and pay the most, and one written right to left."""
     reference = cells.scores.meta.get("reference")
     others = [name for name in cells.tokenizers if name != cells.baseline]
     changes = {code: cells.value(others[0], "change", code) for code in cells.languages if others}
@@ -225,7 +225,7 @@ def race_note(one: Race) -> str:
 def script_data(
     cells: Cells, look: Look, drawn: Sequence[Figure], cut: dict[str, Any] | None
 ) -> dict[str, Any]:
-    """What the scripts show."""
+    """The data for the scripts of the page."""
     languages = {
         code: {"name": one.name, "script": one.script, "level": one.resource_level}
         for code, one in cells.facts.items()
@@ -268,7 +268,7 @@ def script_data(
 
 
 def scale_of(metric: str, cells: Cells) -> str:
-    """What the small charts of the table are drawn on: changes as ratios, and what spans far on a log scale."""
+    """The scale of the small charts in the table: ratios for changes, logarithmic for values of a wide range."""
     if metric in OF_BASELINE:
         return "ratio"
     found = [cells.value(name, metric, code) for name in cells.tokenizers for code in cells.languages]
@@ -277,7 +277,7 @@ def scale_of(metric: str, cells: Cells) -> str:
 
 
 def light(values: list[Any]) -> Any:
-    """A column in few bytes: numbers with seven digits (the CSV files keep them all), repeated texts once.
+    """A column in few bytes: numbers with seven digits (the CSV files have all of them), repeated texts only once.
 
     ["kor_Hang", "kor_Hang", "ell_Grek"]  ->  {"of": ["kor_Hang", "ell_Grek"], "at": [0, 0, 1]}
     """
@@ -294,7 +294,7 @@ def compact(cell: Cell | None) -> list[Any] | None:
 
 
 def embedded(content: Any) -> str:
-    """JSON that cannot end the script element it stands in, whatever names and sentences hold."""
+    """JSON that cannot close the script element around it, whatever names and sentences contain."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -302,7 +302,7 @@ def embedded(content: Any) -> str:
 
 
 def policy(scripts: Sequence[str]) -> str:
-    """Forbids the browser to load anything, and to run any script but the page's own."""
+    """A policy that forbids the browser to load anything, and to run any script except those of the page."""
     hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
     own = " ".join(f"'sha256-{digest}'" for digest in hashes)
     return f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {own}"

@@ -1,4 +1,4 @@
-"""The Pareto curve of a tuning: what is shown of every setting, the figure, and how it is drawn."""
+"""The Pareto curve of a tuning: the data of every setting, the figure, and how it is drawn."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ CHANGE = Form(2, percent=True, signed=True)
 KINDS = ("classical", "hybrid", "fair", "parity", "other")
 HEIGHT = 300
 SIDE_BY_SIDE = 600
-"""From this width on, the panels stand beside each other."""
+"""The least width for panels side by side."""
 
 OTHER = "other"
-"""The kind of a tokenizer that was only judged."""
+"""The kind of a tokenizer that was only evaluated, not trained here."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +73,8 @@ class Point:
 
 
 def on_front(places: Mapping[str, tuple[float, float]]) -> set[str]:
-    """The names that no other is better than in one and as good in the other; lower is better in both."""
+    """The names of the points that no other point beats in one value while being as good in the other. Lower is better
+    in both."""
     return {
         name
         for name, (x, y) in places.items()
@@ -89,7 +90,7 @@ def pareto_section(
     notes: Sequence[str],
     limits: Mapping[str, float],
 ) -> Section:
-    """`priced`: languages whose prices are shown. `limits`: what targets allow, {"gini": 0.01, "eng_Latn": 0.05}."""
+    """`priced`: languages whose prices are shown. `limits`: the limits of targets, {"gini": 0.01, "eng_Latn": 0.05}."""
     figure = pareto_figure(found, priced, limits)
     look = Look(figure.order, KINDS[0])
     legend = [(name, look.colour(name), look.shape(name)) for name in figure.order]
@@ -166,7 +167,7 @@ def pareto_figure(found: Sequence[Point], priced: Sequence[str], limits: Mapping
 
 
 def ring_of(found: Sequence[Point]) -> str:
-    """What the ring means, where there is one."""
+    """What the ring means; empty if there is none."""
     return (
         "was chosen"
         if any(point.chosen for point in found)
@@ -177,7 +178,7 @@ def ring_of(found: Sequence[Point]) -> str:
 
 
 def across(point: Point, panel: str) -> float | None:
-    """Where a point stands from left to right: lines per token, or the price of a language."""
+    """The horizontal position of a point: lines per token, or the price of a language."""
     return point.changes.get(panel) if panel else point.rate
 
 
@@ -189,9 +190,9 @@ def label_of(point: Point, panel: str) -> str:
 
 
 def draw_pareto(figure: Figure, look: Look, width: int) -> Spec:
-    """A panel for compression and one for each price, beside each other where there is room.
+    """A panel for compression and one for each price, side by side if there is room.
 
-    Tokenizers to compare with may be far away, so the same panels with them come below those of the settings alone.
+    Tokenizers to compare with may be far away, so panels that include them come below those of the settings alone.
     """
     own = Look(figure.order, KINDS[0])
     rows = keyed(figure, look)
@@ -202,7 +203,7 @@ def draw_pareto(figure: Figure, look: Look, width: int) -> Spec:
         panels.setdefault(row["language"], []).append(row)
     columns = min(len(panels), 2) if width >= SIDE_BY_SIDE else 1
     wide = (width - 62 - 62 * (columns - 1)) / columns
-    look_of = own.by_colour_and_shape(rows)  # the same in all panels, which share it
+    look_of = own.by_colour_and_shape(rows)  # shared by all panels
     made = [
         draw_panel(panel, [row for row in here if row["kind"] != OTHER], look_of, wide)
         for panel, here in panels.items()
@@ -215,7 +216,7 @@ def draw_pareto(figure: Figure, look: Look, width: int) -> Spec:
 def draw_panel(
     panel: str, rows: Sequence[Row], look: Mapping[str, Spec], wide: float, *, far: bool = False
 ) -> Spec:
-    """`look` is the encoding of colours and shapes; `far`: there is no room for the names of all."""
+    """`look` is the encoding of colours and shapes; `far`: there is no room for all names."""
     low_x, high_x = padded(known(rows, "x", "limit"), 0.12)
     high_y = max(known(rows, "gini", "gini_limit")) * 1.12 or 1.0
     title = "lines per token → better"
@@ -242,7 +243,7 @@ def draw_panel(
             color=PALETTE["ink"],
         ),
     ]
-    # Those whose names matter most choose their places first.
+    # The points whose names matter most choose their positions first.
     ranked = sorted(rows, key=lambda row: (not row["ringed"], row["kind"] != OTHER, not row["on_front"]))
     named = []
     for row in ranked:
@@ -267,7 +268,7 @@ def draw_panel(
 
 
 def limit_lines(rows: Sequence[Row], x: Spec, y: Spec) -> list[Spec]:
-    """Dashed lines at what the targets allow."""
+    """Dashed lines at the limits of the targets."""
     dashed: dict[str, Any] = {"strokeDash": [5, 4], "strokeWidth": 1.2, "color": PALETTE["ink"]}
     first = list(rows[:1])
     found = []

@@ -1,6 +1,6 @@
 """Figures as pictures: inside the page, and as SVG, PNG, PDF and CSV files for papers and slides.
 
-A file has a legend and no title: in a paper, that is the caption's.
+A file has a legend but no title: in a paper, the caption has it.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from pairity.reporting.vega import Spec
 
 FILE_WIDTH = 640
 PAGE_WIDTHS = {"wide": 840, "narrow": 350}
-"""Screens and phones: text that is only scaled down cannot be read there."""
+"""For screens and for phones, where scaled-down text would be unreadable."""
 SMALL_WIDTHS = {"glance": 440, "tradeoff": 440, "lorenz": 360}
-"""These stand beside something else on a screen, and fit a phone as they are."""
+"""Figures that share a row with something else on a screen, and fit a phone as they are."""
 PIXELS_PER_POINT = 2
 
 STYLE: Spec = {
@@ -108,7 +108,7 @@ def for_page(figure: Figure, look: Look) -> list[str]:
 
 
 def alone(figure: Figure) -> Spec:
-    """What a figure needs that stands alone: white ground and a legend."""
+    """What a standalone figure needs: a white background and a legend."""
     legend = {
         "title": None,
         "orient": "top",
@@ -117,7 +117,7 @@ def alone(figure: Figure) -> Spec:
         "labelLimit": 220,
         "labelFontSize": 12,
         "labelColor": PALETTE["ink"],
-        "symbolSize": 500 if figure.name == "lorenz" else 80,  # lines are told apart by their dashes
+        "symbolSize": 500 if figure.name == "lorenz" else 80,  # long enough to show the dashes of lines
         "symbolOpacity": 1,
     }
     return {
@@ -128,7 +128,7 @@ def alone(figure: Figure) -> Spec:
 
 
 def file_name(figure: Figure, raced: list[str]) -> str:
-    """Names of tokenizers are free text and file names are not: what is left of one gets a number."""
+    """Names of tokenizers are free text, which file names are not: what remains of a name gets a number."""
     if not figure.of:
         return figure.name
     plain = re.sub(r"[^A-Za-z0-9]+", "-", figure.of).strip("-")[:40]

@@ -16,7 +16,7 @@ from pairity.formats.folder import read_trace
 from pairity.judging.metrics import gini
 from pairity.training.trace import Trace
 
-POINTS = 160  # more than that do not fit side by side on a screen
+POINTS = 160  # more do not fit next to each other on a screen
 STRETCHES = 60
 
 
@@ -33,7 +33,7 @@ class Race:
     served: list[tuple[int, int, str | None, int, int]]
     services: dict[str, int]
     set_apart: list[str] = field(default_factory=list)
-    """Languages whose costs are in a unit of their own: they are in no Gini, and none is the worst."""
+    """Languages whose costs are in a unit of their own: they are in no Gini, and never the worst."""
 
     @property
     def by_services(self) -> list[str]:
@@ -89,7 +89,7 @@ def race(trace: Trace) -> Race:
 
 
 def spread(sizes: Any) -> Any:
-    """The places of those nearest to POINTS sizes, evenly spaced on a log scale; the ends stay."""
+    """The indexes of the sizes nearest to POINTS sizes evenly spaced on a log scale, including both ends."""
     if len(sizes) <= POINTS:
         return np.arange(len(sizes))
     wanted = np.geomspace(max(1, sizes[0]), sizes[-1], POINTS)
@@ -98,7 +98,7 @@ def spread(sizes: Any) -> Any:
 
 
 def stretches(served: list[str | None], before: int) -> list[tuple[int, int, str | None, int, int]]:
-    """Who was served how often, in STRETCHES of the merges after the first `before`."""
+    """How often each language was served, in STRETCHES of the merges after the first `before`."""
     edges = np.unique(np.linspace(0, len(served), min(STRETCHES, len(served)) + 1).astype(int)).tolist()
     found = []
     for start, end in pairwise(edges):

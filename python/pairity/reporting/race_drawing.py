@@ -36,7 +36,7 @@ KEY_SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 
 def race_costs(figure: Figure, look: Look, width: int) -> Spec:
-    """A line per language. Those that end most expensive and cheapest are dark and have a name."""
+    """A line per language. The ones that end as the most expensive and the cheapest are dark and named."""
     rows = keyed_lines(figure, look, "language")
     last = sorted({row["language"]: row for row in rows}.values(), key=lambda row: -float(row["cost"]))
     named = last if len(last) == 1 else [last[0], last[-1]]
@@ -95,7 +95,7 @@ def race_fairness(figure: Figure, look: Look, width: int) -> Spec:
 
 
 def race_served(figure: Figure, look: Look, width: int) -> Spec:
-    """A row per language, a block per stretch of merges; at the end of the row, the total. Above, the key of shades."""
+    """A row per language with a block per stretch of merges, and the total at its end. The key of shades is on top."""
     rows = keyed(figure, look)
     codes = [*figure.order, *([""] if any(not row["language"] for row in rows) else [])]
     strongest = max(row["merges"] / row["of"] for row in rows)
@@ -129,12 +129,12 @@ def race_served(figure: Figure, look: Look, width: int) -> Spec:
 
 
 def shade(share: float, strongest: float) -> float:
-    """How strong the colour of a share is; by the root, so that small shares are seen."""
+    """How strong the colour of a share is. The square root makes small shares visible."""
     return round(0.08 + 0.92 * math.sqrt(share / strongest), 2)
 
 
 def key_of_shades(strongest: float, colour: str, wide: float) -> list[Spec]:
-    """The key above the rows: shares of a stretch, each beside its shade."""
+    """The key above the rows: shares of a stretch, each with its shade."""
     shares = [share for share in KEY_SHARES if share < 0.8 * strongest] + [float(f"{strongest:.1g}")]
     most, apart = (4, 56.0) if wide > 300 else (3, wide / 3)
     key: list[Row] = [

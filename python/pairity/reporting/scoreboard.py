@@ -1,4 +1,4 @@
-"""The scoreboard: a row per tokenizer, those of like vocabulary size together.
+"""The scoreboard: a row per tokenizer, grouped by similar vocabulary size.
 
 64,000 tokens   classical   Gini 0.082   tokens per line 48.3   English 34.9
                 parity           0.007                   51.0           48.9
@@ -15,15 +15,15 @@ from pairity.judging.scores import Scores
 from pairity.reporting.cells import Cell, Cells
 
 LIKE = 1.1
-"""Sizes that differ by no more than this factor are compared with one another."""
+"""Sizes are similar if they differ by no more than this factor."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One tokenizer: `member` is its name in the scores, "parity@32000" where `tokenizer` was judged at several sizes.
+    """One tokenizer: `member` is its name in the scores, "parity@32000" if `tokenizer` was evaluated at several sizes.
 
-    `cells` are Gini, tokens per line, and the cost of the reference language, the best of like size marked;
-    `cut` tells that the tokenizer stands here at a larger size too.
+    `cells` are Gini, tokens per line, and the cost of the reference language, with the best of the group marked;
+    `cut`: the tokenizer is also in the scoreboard at a larger size.
     """
 
     tokenizer: str
@@ -37,7 +37,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Group:
-    """Tokenizers of like size, the most equal first."""
+    """Tokenizers of similar size, the most equal first."""
 
     size: int | None
     rows: list[Row]
@@ -76,18 +76,18 @@ def scoreboard(scores: Scores) -> list[Group]:
 
 
 def inequality(row: Row) -> float:
-    """What rows are sorted by: the Gini coefficient; where there is none, the order stays."""
+    """The sort key of rows: the Gini coefficient. Rows without one come last, in their order."""
     gini = row.cells[0]
     return float("inf") if gini is None or gini.value is None else gini.value
 
 
 def shown(scores: Scores, cells: Cells) -> dict[str, str]:
-    """Each tokenizer at its largest size, and at the size that most of them were judged at: {member: tokenizer}."""
+    """Each tokenizer at its largest size, and at the size that most of them have: {member: tokenizer}."""
     curves = by_tokenizer(scores)
     found = {members[-1]: name for name, members in curves.items()}
 
     def at(size: int) -> dict[str, str]:
-        """The largest member of each that is of like size."""
+        """The largest member of each tokenizer that is of similar size."""
         return {
             near[-1]: name
             for name, members in curves.items()
@@ -104,12 +104,12 @@ def shown(scores: Scores, cells: Cells) -> dict[str, str]:
 
 
 def by_tokenizer(scores: Scores) -> dict[str, list[str]]:
-    """The sizes that each was judged at, the smallest first."""
+    """The members of each tokenizer, the smallest first."""
     return scores.curves() or {name: [name] for name in scores.tokenizers}
 
 
 def of_like_size(cells: Cells, members: Iterable[str]) -> list[list[str]]:
-    """Members by size, the largest first; those without a known size last."""
+    """Members grouped by size, the largest first; unknown sizes last."""
     ordered = sorted(members, key=lambda one: -cells.sizes.get(one, 0))
     groups: list[list[str]] = []
     for one in ordered:
@@ -125,10 +125,10 @@ def alike(sizes: Sequence[int]) -> bool:
 
 
 def rivals(groups: Sequence[Group], baseline: str) -> list[Row]:
-    """What a chart of two shows: the baseline, and the most equal of the others; one row where there is no other.
+    """The two rows of the chart at the top: the baseline and the most equal of the others, if there are others.
 
-    They are of like size if any are, from the group with the most tokenizers; a tokenizer that saw the
-    text, or loses some of it, is chosen last.
+    They come from the group with the baseline that has the most tokenizers, or from all rows if the baseline is alone
+    in its groups. A tokenizer that saw the text or loses some of it is chosen last.
     """
     both = [group for group in groups if baseline in group.tokenizers and len(group.tokenizers) > 1]
     if both:
@@ -148,7 +148,7 @@ def rivals(groups: Sequence[Group], baseline: str) -> list[Row]:
 
 
 def about_sizes(groups: Sequence[Group]) -> str:
-    """What must be said where vocabularies differ in size by more than a tenth; else nothing."""
+    """A note if vocabularies differ in size by more than a tenth; otherwise empty."""
     rows = [row for group in groups for row in group.rows if row.size and not row.cut]
     if not rows or alike([row.size or 0 for row in rows]):
         return ""
@@ -162,7 +162,7 @@ def about_sizes(groups: Sequence[Group]) -> str:
 
 
 def size_for_all(groups: Sequence[Group]) -> int | None:
-    """The size that all could be cut to, where no two are of like size."""
+    """The size to which all could be truncated, if no two are of similar size."""
     sizes = [row.size for group in groups for row in group.rows if row.size]
     alone = all(len(group.tokenizers) == 1 for group in groups)
     return min(sizes) if len(sizes) > 1 and alone else None

@@ -1,4 +1,4 @@
-"""Sections that others add to the page: what an experiment shows beside the scores of one text."""
+"""Sections that others add to the page, such as what an experiment shows in addition to scores."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pairity.reporting.figures import Figure
 
 @dataclass(frozen=True)
 class Section:
-    """`html` stands above the figures and `below` under them; both are escaped already: `rendered` makes them."""
+    """`html` goes above the figures and `below` under them. Both must be escaped; `rendered` does that."""
 
     name: str
     title: str
@@ -20,7 +20,7 @@ class Section:
     figures: tuple[Figure, ...] = ()
     below: str = ""
     first: bool = False
-    """It is what the page is about, and stands on top."""
+    """The main subject of the page, which goes on top."""
 
 
 def rendered(template: str, **values: Any) -> str:

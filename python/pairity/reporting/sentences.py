@@ -1,4 +1,4 @@
-"""Sentences cut into tokens, ready to be shown: whole characters as text, cut ones as their bytes.
+"""Sentences cut into tokens for display: whole characters as text, cut ones as bytes.
 
 [(7, "Hel"), (8, "lo")]                         two tokens of text
 [(9, [("E0 A4", "क")]), (4, [("95", "क")])]     one character cut in two
@@ -15,9 +15,9 @@ from pairity.languages import language as facts
 from pairity.text.reading import read_texts
 
 LIMIT = 6
-"""How many sentences a page holds at most ..."""
+"""The most sentences in a page ..."""
 CUTS = 1200
-"""... and how many cuts in all, in every language by every tokenizer: about a megabyte of page."""
+"""... and the most cuts, over all languages and tokenizers: about a megabyte."""
 
 Part = str | tuple[str, str]
 Token = tuple[int, str | list[Part]]
@@ -28,7 +28,7 @@ def read_sentences(
 ) -> dict[str, list[str]]:
     """`{language: sentence or sentences}`, or any SOURCE that `evaluate` reads; the first few of each.
 
-    A folder may hold far more languages than were `scored`: only those are taken, unless it has none of them.
+    A folder may have far more languages than were `scored`: only those are used, unless it has none of them.
     """
     if isinstance(sentences, Mapping):
         sentences = {code: [given] if isinstance(given, str) else given for code, given in sentences.items()}
@@ -62,7 +62,7 @@ def viewer(
 
 
 def cut(tokenizer: TokenizerLike, text: str) -> list[Token] | str:
-    """The tokens of a sentence, or what went wrong where the tokenizer fails on it."""
+    """The tokens of a sentence, or an error message if the tokenizer fails on it."""
     try:
         ids, _ = tokenizer.encode_lines([text])
     except BaseException as error:
@@ -73,7 +73,7 @@ def cut(tokenizer: TokenizerLike, text: str) -> list[Token] | str:
 
 
 def show_tokens(ids: Sequence[int], pieces: Sequence[bytes | None]) -> list[Token]:
-    """Each token as its text, or as parts where it holds bytes of a character that it does not hold whole.
+    """Each token as text, or as parts if it has some, but not all, bytes of a character.
 
     >>> show_tokens([1, 2], [b"a\\xc3", b"\\xa4b"])
     [(1, ['a', ('C3', 'ä')]), (2, [('A4', 'ä'), 'b'])]
@@ -105,7 +105,7 @@ def show_tokens(ids: Sequence[int], pieces: Sequence[bytes | None]) -> list[Toke
 
 
 def characters_of(raw: bytes) -> list[tuple[int, int, str]]:
-    """First byte, last byte + 1 and the character; an empty one for a byte that belongs to none."""
+    """(start, end, character) in bytes; the character is empty for a byte that belongs to none."""
     found = []
     at = 0
     while at < len(raw):

@@ -34,11 +34,11 @@ PANELS = {
 }
 """Metric -> the title of its panel, from top to bottom."""
 ROOM = 36
-"""Pixels from one label of the axis to the next."""
+"""The least distance between labels of the axis, in pixels."""
 
 
 def size_figures(scores: Scores) -> list[Figure]:
-    """The figure of these scores, or none where tokenizers were judged at one size."""
+    """The figure of these scores; none if tokenizers were evaluated at only one size."""
     curves = scores.curves()
     if not curves:
         return []
@@ -103,7 +103,7 @@ def draw_sizes(figure: Figure, look: Look, width: int) -> Spec:
 
 
 def ticks(rows: Sequence[Row], low: float, high: float, wide: float) -> list[float]:
-    """The sizes themselves, or round numbers where their labels would touch."""
+    """The sizes themselves, or round numbers if their labels would touch."""
     found = sorted(set(known(rows, "vocab_size")))
     places = [math.log(size / low) / math.log(high / low) * wide for size in found]
     apart = all(after - before >= ROOM for before, after in pairwise(places))

@@ -1,4 +1,4 @@
-"""What the table says, in words: each tokenizer against the baseline."""
+"""The results in words: each tokenizer against the baseline."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ ARROW = "\N{RIGHTWARDS ARROW}"
 
 @dataclass(frozen=True)
 class Verdict:
-    """About one tokenizer: the sentence to remember, and what stands behind it."""
+    """About one tokenizer: the main sentence, and the numbers behind it."""
 
     tokenizer: str
     lead: str
     details: list[str] = field(default_factory=list)
     warning: str = ""
     aside: str = ""
-    """What must be known before the numbers are read."""
+    """A caveat to read before the numbers."""
 
 
 def summary(cells: Cells) -> list[Verdict]:
-    """A verdict on every tokenizer but the baseline; on the baseline where it is the only one."""
+    """A verdict on every tokenizer except the baseline; on the baseline if it is the only one."""
     others = [name for name in cells.tokenizers if name != cells.baseline]
     if not others:
         name = cells.baseline
@@ -74,7 +74,7 @@ def inequality(cells: Cells, name: str) -> tuple[str, list[str]]:
 
 
 def sizes_of(cells: Cells, name: str) -> str:
-    """Said where the two vocabularies are not of like size."""
+    """A remark if the two vocabularies are not of similar size."""
     new, old = cells.sizes.get(name), cells.sizes.get(cells.baseline)
     if not new or not old or alike([new, old]):
         return ""
@@ -155,7 +155,7 @@ def worst_of(cells: Cells, name: str) -> list[str]:
 
 
 def state_of(cells: Cells, name: str) -> str:
-    """The only tokenizer: nothing to compare it with."""
+    """The sentence about the only tokenizer, which has nothing to be compared with."""
     gini = cells.get(name, "gini")
     if gini is None:
         return "was evaluated without a Gini coefficient"
@@ -186,7 +186,7 @@ def leak_of(cells: Cells, name: str) -> str:
 
 
 def change_of(cells: Cells, name: str, code: str) -> float | None:
-    """Change in cost against the baseline: the table's, or from the two costs where no baseline was named."""
+    """Change in cost against the baseline: from the table, or from the two costs if no baseline was named."""
     change = cells.value(name, "change", code)
     if change is not None:
         return change
@@ -241,7 +241,7 @@ def written_p(p: float) -> str:
 
 
 def warnings_besides(cells: Cells) -> list[str]:
-    """The warnings of the evaluation but for leaks and failures, which have places of their own."""
+    """The warnings of the evaluation except leaks and failures, which are shown elsewhere."""
     scores = cells.scores
     leaks = tuple(f"{name} is {LEAK}" for name in scores.leaks)
     failures = {

@@ -1,10 +1,10 @@
-"""What the renderer gives, made fit for a file or for the page.
+"""Post-process the output of the renderer for a file or for the page.
 
     <path aria-label="2,17" transform="translate(84.28142,20.1)" fill="#0b6bb8" d="M4.2,0A4.2..."/>    rendered
     <path transform="translate(84.3,20.1)" fill="var(--c0)" d="M4.2,0A4.2..." data-t="2" data-row="17"/>    inlined
 
-The page names its colours, so that light and dark follow; the keys of marks become data attributes, which its
-script reads; and it has each figure twice, so everything that is not seen goes.
+The page refers to colours by name, so they follow its light and dark mode. Keys of marks become data attributes for its
+script. It has each figure twice, so everything invisible is removed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ INHERITED = frozenset({"fill", "stroke", "stroke-width", "stroke-opacity", "fill
 
 
 def tidied(svg: str) -> str:
-    """A picture for a file: without the keys, which mean nothing there."""
+    """A picture for a file, without the keys of marks, which are useless there."""
     ElementTree.register_namespace("", SVG[1:-1])
     root = ElementTree.fromstring(svg)
     for element in root.iter():
@@ -50,7 +50,7 @@ def inlined(svg: str, kind: str, title: str) -> str:
 
 
 def kept(parent: ElementTree.Element, line: bool) -> Iterable[ElementTree.Element]:
-    """What of the children is seen, as new elements; groups that say nothing give way to what they hold."""
+    """The visible children as new elements; groups without attributes are replaced by their contents."""
     for child in parent:
         tag, kind = child.tag.removeprefix(SVG), child.get("class", "")
         if kind in ("background", "foreground"):
@@ -77,14 +77,14 @@ def kept(parent: ElementTree.Element, line: bool) -> Iterable[ElementTree.Elemen
 
 
 def short(name: str, value: str) -> str:
-    """Coordinates to a tenth of a pixel."""
+    """The value with coordinates rounded to a tenth of a pixel."""
     if name not in ("d", "transform"):
         return value
     return LONG_NUMBER.sub(lambda found: f"{float(found[0]):.1f}".removesuffix(".0"), value)
 
 
 def shared(children: list[ElementTree.Element]) -> dict[str, str]:
-    """What all children have in common and would inherit from their group; they lose it."""
+    """Move the attributes that all children share to their group, which they inherit from."""
     common = {
         name: value
         for name, value in children[0].attrib.items()

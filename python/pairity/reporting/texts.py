@@ -12,7 +12,7 @@ from pairity.reporting.sections import Section, rendered
 
 @dataclass(frozen=True)
 class OnText:
-    """What is shown of a tokenizer on a text; `group` is what it was trained for, where there are several."""
+    """The row of a tokenizer on a text; `group` is the set of languages it was trained for, if there are several."""
 
     group: str
     tokenizer: str

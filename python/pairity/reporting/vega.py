@@ -1,7 +1,7 @@
-"""The few pieces of Vega-Lite that the figures are made of. A figure is a plain dictionary.
+"""The few pieces of Vega-Lite that figures are built from. A figure is a plain dictionary.
 
-A mark that can be pointed at carries a key, "TOKENIZER,ROW": the number of its tokenizer, which the page can
-hide, and the row of the figure's data that it shows. A line has the row of its first vertex; the others follow.
+A mark with a tooltip has a key, "TOKENIZER,ROW": the number of its tokenizer, which the page can hide, and the row of
+the figure's data that it shows. A line has the row of its first vertex; the others follow.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Spec = dict[str, Any]
 Row = dict[str, Any]
 
 FAR = 3.0
-"""An axis becomes logarithmic where the largest value is more than this many times the one in the middle."""
+"""An axis is logarithmic if the largest value is more than this many times the median."""
 
 
 NOT_FOR_VEGA = frozenset(
@@ -40,11 +40,11 @@ NOT_FOR_VEGA = frozenset(
         "__lookupSetter__",
     ]
 )
-"""What every object of JavaScript has: Vega takes such a text in its expressions for something of its own."""
+"""Names of properties of every JavaScript object, which Vega would misread in its expressions."""
 
 
 def keyed(figure: Figure, look: Look) -> list[Row]:
-    """The rows of a figure, each with its `key`, and in `part` the key of what can be hidden, not pointed at."""
+    """The rows of a figure, each with its `key`, and in `part` the key of marks to hide, which have no tooltip."""
     rows = figure.rows()
     for index, row in enumerate(rows):
         number = ""
@@ -55,7 +55,7 @@ def keyed(figure: Figure, look: Look) -> list[Row]:
 
 
 def keyed_lines(figure: Figure, look: Look, column: str) -> list[Row]:
-    """The rows of a figure of lines, one per value of a column: all rows of a line carry the key of its first."""
+    """The rows of a figure with a line per value of a column; all rows of a line have the key of its first row."""
     rows, first = keyed(figure, look), dict[str, str]()
     for row in rows:
         row["key"] = first.setdefault(row[column], row["key"])
@@ -63,24 +63,24 @@ def keyed_lines(figure: Figure, look: Look, column: str) -> list[Row]:
 
 
 def marks(kind: str, rows: Sequence[Row] | None, encoding: Mapping[str, Any], **options: Any) -> Spec:
-    """One layer. Vega would describe every mark for screen readers; only keys are wanted here."""
+    """One layer. Vega would describe every mark for screen readers; here, descriptions only carry keys."""
     mark = {"type": kind, "aria": "description" in encoding, **options}
     layer = {"mark": mark, "encoding": dict(encoding)}
     return layer if rows is None else {"data": {"values": list(rows)}, **layer}
 
 
 def pointed(kind: str, rows: Sequence[Row] | None, encoding: Mapping[str, Any], **options: Any) -> Spec:
-    """A layer of marks that can be pointed at."""
+    """A layer of marks with tooltips."""
     return marks(kind, rows, {**encoding, "description": column("key")}, **options)
 
 
 def hidden(kind: str, rows: Sequence[Row] | None, encoding: Mapping[str, Any], **options: Any) -> Spec:
-    """A layer of marks that are hidden with their tokenizer."""
+    """A layer of marks that are hidden together with their tokenizer."""
     return marks(kind, rows, {**encoding, "description": column("part")}, **options)
 
 
 def points(rows: Sequence[Row] | None, encoding: Mapping[str, Any], radius: float) -> Spec:
-    """Points, each with a thin edge, so that overlapping ones stay apart."""
+    """Points with a thin edge, which keeps overlapping ones distinct."""
     edge = {"filled": True, "stroke": PALETTE["paper"], "strokeWidth": min(1.0, radius / 4), "opacity": 1}
     return pointed("point", rows, encoding, size=4 * radius**2, **edge)
 
@@ -88,7 +88,7 @@ def points(rows: Sequence[Row] | None, encoding: Mapping[str, Any], radius: floa
 def dots(
     rows: Sequence[Row], look: Look, order: Sequence[str], axis: Spec | None, x: Spec, step: int
 ) -> Spec:
-    """A row per language, a point with its interval per tokenizer; those of one row a little apart."""
+    """A row per language, a point with its interval per tokenizer, with small gaps within a row."""
     names = look.shown(rows)
     for row in rows:
         row["shift"] = (names.index(row["tokenizer"]) - (len(names) - 1) / 2) * min(
@@ -108,7 +108,7 @@ def dots(
 
 
 def on_top(figure: Figure) -> Spec:
-    """The axis of a figure that is higher than a screen is at its top, where reading starts."""
+    """Put the axis of a figure that is taller than a screen at its top, where reading starts."""
     return {"orient": "top"} if len(figure.order) > 30 else {}
 
 
@@ -125,12 +125,12 @@ def category(name: str, **options: Any) -> Spec:
 
 
 def as_given(name: str) -> Spec:
-    """A colour or a width that stands in the data."""
+    """A colour or a width taken from the data as it is."""
     return category(name, scale=None)
 
 
 def pixels(name: str) -> Spec:
-    """A position that was computed before."""
+    """A position in pixels that was computed before."""
     return number(name, scale=None)
 
 
@@ -139,7 +139,7 @@ def exactly(low: float, high: float, kind: str = "linear") -> Spec:
 
 
 def above(title: str, **axis: Any) -> Spec:
-    """A vertical axis with its title lying on top of it: easier to read than one on its side."""
+    """A vertical axis with a horizontal title on top, which is easier to read than a rotated one."""
     place = {"titleAngle": 0, "titleAlign": "left", "titleBaseline": "bottom", "titleX": -40, "titleY": -10}
     return {"title": title, **place, **axis}
 
@@ -156,7 +156,7 @@ def languages(names: Mapping[str, str], room: int) -> Spec:
 
 
 def spelled(names: Mapping[str, str]) -> str:
-    """An expression that shows a category by its name: {"tel_Telu": "Telugu"}[datum.value]."""
+    """An expression for the name of a category: {"tel_Telu": "Telugu"}[datum.value]."""
     if wrong := NOT_FOR_VEGA & set(names):
         raise PairityError(f"a figure cannot show a language that is called {min(wrong)!r}: rename it.")
     return f"{json.dumps({code: printable(name) for code, name in names.items()})}[datum.value]"
@@ -172,7 +172,7 @@ def known(rows: Iterable[Row], *columns: str) -> list[float]:
 
 
 def padded(values: Iterable[float], share: float) -> tuple[float, float]:
-    """The ends of the values, with some room beyond both."""
+    """The range of the values, with some room at both ends."""
     values = list(values)
     low, high = min(values), max(values)
     room = (high - low or abs(high) or 1.0) * share
@@ -185,5 +185,5 @@ def log_padded(values: Iterable[float], share: float) -> tuple[float, float]:
 
 
 def far_apart(values: Sequence[float]) -> bool:
-    """Whether a few values are so large that on a plain scale they would press all others together."""
+    """Whether a few values are so large that a linear scale would squeeze all others together."""
     return min(values) > 0 and max(values) > FAR * statistics.median(values)

@@ -1,6 +1,6 @@
-"""Addresses: files elsewhere, such as s3://bucket/eng_Latn.txt.gz, reached through the package fsspec.
+"""Addresses: remote files such as s3://bucket/eng_Latn.txt.gz, opened through the package fsspec.
 
-An address does what is asked of a path here, so that finding and reading text is the same for both.
+An address has the methods of a path that this room uses, so finding and reading text need not tell them apart.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Address:
 
     @property
     def path_of_url(self) -> PurePosixPath:
-        """Of https://example.org/eng_Latn.txt?download=true, the part that a file's name is in."""
+        """The path in https://example.org/eng_Latn.txt?download=true, without the query."""
         path = self.url.rstrip("/").partition(MARK)[2]
         return PurePosixPath(path.partition("?")[0] if self.url.startswith("http") else path)
 
@@ -62,11 +62,11 @@ class Address:
         return False
 
     def size(self) -> int:
-        """0 where it is not known."""
+        """In bytes; 0 if the server does not say."""
         return int(self.ask(lambda system, path: system.size(path)) or 0)
 
     def iterdir(self) -> Iterator[Address]:
-        """Some systems list a folder within itself."""
+        """Without the folder itself, which some filesystems list among its contents."""
         yield from self.ask(
             lambda system, path: [
                 Address(system.unstrip_protocol(name))
@@ -84,7 +84,7 @@ class Address:
         return Remote(self, self.ask(lambda system, path: system.open(path, "rb")))
 
     def ask(self, question: Callable[[Any, str], T]) -> T:
-        """What the filesystem of the address answers; every failure is one sentence with the address."""
+        """Query the filesystem of the address. Any failure becomes one sentence that names the address."""
         fsspec = load_extra("fsspec", f"reading {self.url}")
         try:
             return question(*fsspec.core.url_to_fs(self.url))
@@ -95,7 +95,7 @@ class Address:
 
 
 class Remote:
-    """An open file elsewhere; what goes wrong there is an OSError, as it is for files here."""
+    """An open remote file. Its failures become OSErrors, like those of local files."""
 
     def __init__(self, address: Address, file: Any) -> None:
         self._address = address

@@ -1,4 +1,4 @@
-"""Aside: texts that wait on disk, in several parts, until there is room to compare them with others."""
+"""Aside: texts that wait on disk, in several parts, until there is memory to look for duplicates among them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCHEMA = pa.schema([("text", pa.large_binary()), ("language", pa.large_binary())
 
 
 class Aside:
-    """A folder for temporary files, made when the first text comes."""
+    """A folder of temporary files, created with the first text."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -52,7 +52,7 @@ class Aside:
         return f"{self._folder}/{part}.arrow"
 
     def parts(self) -> Iterator[Iterator[Block]]:
-        """The blocks of each part, and then it is removed."""
+        """The blocks of each part; a part is deleted once it was read."""
         for writer in self._writers.values():
             writer.close()
         for part in sorted(self._writers):

@@ -1,4 +1,4 @@
-"""Blocks: whole lines or records of one source, a few megabytes at a time, so that memory stays at a few of them."""
+"""Blocks: whole lines or records of one source, a few megabytes at a time, to keep memory small."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from pairity import _core
 from pairity.errors import PairityError
 from pairity.text.inputs import TextInput
 
-# Large enough that taking a block costs nothing beside counting it, small enough that Ctrl-C, which waits for
-# the blocks in work, is felt at once even with a slow user-given pattern.
+# Large enough that handing over a block costs nothing compared with counting it. Small enough that Ctrl-C, which
+# waits for blocks in progress, takes effect at once even with a slow pattern from the user.
 BLOCK_BYTES = 2 << 20
 
 LINE_BYTES = 1 << 12  # most lines are shorter
@@ -30,11 +30,11 @@ class Block:
     first: int
     lines: bytes | None = None
     texts: Any = None  # pa.LargeBinaryArray
-    numbers: Sequence[int] | None = None  # of the texts, where they do not simply follow `first`
-    labels: Any = None  # pa.LargeBinaryArray: the language of each text, where a column says it
+    numbers: Sequence[int] | None = None  # line numbers, if they do not just count up from `first`
+    labels: Any = None  # pa.LargeBinaryArray: the language of each text, if a column names it
     times: Any = None  # int64: how often each text occurs, in a list of words
-    part: bool = False  # of a line too long to be held; there is nothing else in the block
-    goes_on: bool = False  # and this is not its last part
+    part: bool = False  # one part of a line too long for memory, and nothing else
+    goes_on: bool = False  # such a part, and not the last one
 
     def number(self, index: int) -> int:
         return int(self.first + index if self.numbers is None else self.numbers[index])
@@ -52,7 +52,7 @@ class Block:
         return replace(self, lines=None, texts=texts)
 
     def only(self, wanted: npt.NDArray[Any]) -> Block:
-        """Of texts, those that are wanted: a truth value for each."""
+        """The texts for which `wanted` is true."""
         numbers = self.first + np.arange(len(wanted)) if self.numbers is None else np.asarray(self.numbers)
         return replace(
             self,
@@ -64,7 +64,7 @@ class Block:
 
 
 def texts_in(block: Block) -> list[bytes]:
-    """The lines or records of a block, each by itself."""
+    """The lines or records of a block as a list."""
     records: list[bytes] = block.as_texts().texts.to_pylist()
     return records
 
@@ -80,13 +80,13 @@ def no_text(part: TextInput, lines: int) -> str:
 
 
 def broken_text(block: Block, index: int, column: int) -> PairityError:
-    """The error about text `index`, which is not UTF-8; a part of a line or a word of a list is not all of its line."""
+    """The error about text `index`, which is not UTF-8. It names the byte only if the text is a whole line."""
     is_line = not block.part and block.times is None
     return PairityError(not_utf8(block.place(index), column if is_line else None))
 
 
 def not_utf8(place: str, column: int | None) -> str:
-    """The sentence about text in another encoding; where it is in a line, unless only a part of that is at hand."""
+    """The sentence about text in another encoding, with the byte if it is known."""
     byte = "" if column is None else f" (byte {column + 1})"
     return (
         f"{place}: not UTF-8{byte}. Convert the text; count and train can also read it with errors='replace' "

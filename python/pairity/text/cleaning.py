@@ -1,6 +1,6 @@
-"""Cleaning: what happens to a block on its way to whoever asked for text.
+"""Cleaning: what happens to a block between reading it and handing it over.
 
-records of several languages -> a block for each; broken texts and equal ones -> passed over, and counted
+records of several languages -> a block for each; broken texts and duplicates -> dropped, and counted
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from pairity.text.options import TextReading
 from pairity.text.skipping import Skipped
 
 NOT_UTF8, SEEN, WAITS = 1, 2, 3
-"""What a sieve says of a text; 0 is good, and from WAITS on it waits in one of several parts."""
+"""What a sieve answers about a text: 0 is good; WAITS + i sends it to part i of what waits on disk."""
 
 
 @dataclass(frozen=True)
 class Passed:
-    """What was passed over: how many texts of each language were broken, and how many equal to another one."""
+    """How many texts of each language were dropped because they were broken, and how many as duplicates."""
 
     skipped: Mapping[str, int]
     duplicates: Mapping[str, int]
     cuts: Mapping[str, int]
-    """How often a line of a language was cut because it was too long to be held, and went on."""
+    """How many cuts were made in lines too long for memory, per language."""
     notes: tuple[str, ...]
 
 
 class Cleaning:
-    """One reading of text: the rules, and what was met so far, from all threads."""
+    """The rules of one reading, and what all its threads have dropped so far."""
 
     def __init__(self, how: TextReading) -> None:
         self.how = how
@@ -65,7 +65,7 @@ class Cleaning:
         self._aside.remove()
 
     def clean(self, block: Block, language: str) -> Iterator[tuple[str, Block]]:
-        """The good texts of a block, for each language."""
+        """The good texts of a block, one block per language."""
         block = self.without_nulls(block, language)
         for name, part in self.by_language(block) if not language else [(language, block)]:
             good = self.sift(part, name)
@@ -88,7 +88,7 @@ class Cleaning:
         return block
 
     def by_language(self, block: Block) -> Iterator[tuple[str, Block]]:
-        """Cut by the labels of the texts."""
+        """Split a block by the labels of its texts."""
         encoded = block.labels.dictionary_encode()
         codes = encoded.indices.to_numpy()
         for code, label in enumerate(encoded.dictionary.to_pylist()):
@@ -103,9 +103,9 @@ class Cleaning:
             yield name, replace(part, labels=None)
 
     def sift(self, block: Block, language: str) -> Block:
-        """Without what is broken or was there before. Parts of a long line, and words of a list, are not compared.
+        """Drop broken texts and duplicates. Parts of a long line and words of a list are never duplicates.
 
-        Only the last part of a long line can be broken here: parts that go on were looked at when they were cut.
+        Of a long line, only the last part can be broken here: the others were checked when they were cut off.
         """
         sieve = self._sieve
         if block.part or block.times is not None:
@@ -127,7 +127,7 @@ class Cleaning:
         return found.only(verdicts == 0)
 
     def waiting(self) -> Iterator[Iterator[Block]]:
-        """Blocks that had to wait, a part of them at a time: each part has a sieve of its own, with room again."""
+        """The blocks that had to wait, part by part. Each part gets a fresh, empty sieve."""
         aside, self._depth = self._aside, self._depth + 1
         try:
             for blocks in aside.parts():
@@ -149,7 +149,7 @@ class Cleaning:
 
 
 def label_in(label: bytes, place: str) -> str:
-    """The name of a language, from its column."""
+    """The name of a language, checked, as the language column has it."""
     try:
         name = label.decode()
     except UnicodeDecodeError:

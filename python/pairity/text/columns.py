@@ -1,4 +1,4 @@
-"""What records of every format share: a column with the text, text as bytes, and what becomes of broken text."""
+"""What records of every format share: a column with the text, text as bytes, and the treatment of broken text."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
@@ -11,7 +11,7 @@ FIXES = (
     "Name the column that holds the text with text_column (--text-column).",
     "Name the column that holds the language with language_column (--language-column).",
 )
-"""What to do about the first column that is read, and about the second."""
+"""Advice for a missing first column (the text) and a missing second one (the language)."""
 
 
 def refuse_column(where: str, column: str, columns: Iterable[str], fix: str) -> NoReturn:
@@ -19,7 +19,7 @@ def refuse_column(where: str, column: str, columns: Iterable[str], fix: str) -> 
 
 
 def value_in(record: Mapping[str, Any], column: str, where: str, fix: str) -> Any:
-    """What a record has under a name, or under a path: {"message": {"text": "hi"}}, "message.text" -> "hi" """
+    """The value under a name, or under a path: {"message": {"text": "hi"}}, "message.text" -> "hi" """
     if column in record:
         return record[column]
     found: Any = record
@@ -31,19 +31,19 @@ def value_in(record: Mapping[str, Any], column: str, where: str, fix: str) -> An
 
 
 def refuse_double(where: str, text_column: str, columns: Iterable[str]) -> None:
-    """Two columns of one name are refused."""
+    """Refuse a table with two columns of the same name."""
     if (number := list(columns).count(text_column)) > 1:
         raise PairityError(f"{where}: there are {number} columns {text_column!r}. Rename all but one.")
 
 
 def check_errors(errors: str) -> None:
-    """`errors` says what becomes of text that is not Unicode."""
+    """Refuse a value of `errors`, the treatment of invalid text, that does not exist."""
     if errors not in ("strict", "replace"):
         raise PairityError(f"errors is {errors!r}: give 'strict' or 'replace'.")
 
 
 def to_utf8(text: str) -> bytes:
-    """UTF-8; lone surrogates become bytes that are not, so that they are found and named like any other."""
+    """UTF-8. Lone surrogates become invalid bytes, which are then found and reported like any others."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:

@@ -1,7 +1,7 @@
-"""Tables as text: .csv, whose values may be quoted and then hold line ends, and .tsv, where nothing is quoted.
+"""Tables as text: .csv, whose values may be quoted and then contain line ends, and .tsv, where nothing is quoted.
 
-The first line names the columns. A column that is given by its number (`--text-column 3`) is that of a table without
-such a line.
+The first line names the columns. A column given by number (`--text-column 3`) means that the table has
+no such line.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pairity.errors import PairityError
 from pairity.text.columns import FIXES, refuse_column, refuse_double
 
 BLOCK_BYTES = 8 << 20
-"""Arrow reads so much at a time, and cannot cut a row: longer ones are refused."""
+"""How much Arrow reads at a time. It cannot split a row, so longer rows are refused."""
 
 
 def batches(
@@ -28,9 +28,9 @@ def batches(
     where: str,
     skip: Callable[[int, PairityError], None] | None,
 ) -> Iterator[list[Any]]:
-    """The texts, some rows at a time, as an Arrow array of bytes for each column.
+    """The texts, some rows at a time: one Arrow array of bytes per column.
 
-    `skip` hears of every row that has another number of columns than the first; without it, such a row is an error.
+    `skip` is called for every row with more or fewer columns than the first; without it, such a row is an error.
     """
     quoted = kind == "csv"
     numbered = columns[0].isdecimal()
@@ -43,7 +43,7 @@ def batches(
     watched = Watched(stream, kind)
 
     def other_size(row: Any) -> str:
-        number = row.number - (1 if numbered else 2)  # Arrow counts from 1, and the names of columns too
+        number = row.number - (1 if numbered else 2)  # Arrow counts from 1 and includes the header
         there = f"{row.actual_columns} columns where the first row has {row.expected_columns}"
         if skip:
             skip(number, PairityError(f"{where}, row {number + 1}: {there}."))
@@ -81,7 +81,7 @@ def batches(
 
 
 class Watched:
-    """A stream that knows how it began, and whether every quotation mark has its other."""
+    """A stream that remembers its beginning, and whether its quotation marks are balanced."""
 
     closed = False
 
@@ -103,11 +103,11 @@ class Watched:
             return line.split("\t")
         try:
             return next(csv.reader([line]))
-        except csv.Error:  # a name that Python's reader finds too long, or a zero in it
+        except csv.Error:  # Python's reader refuses very long names and NUL bytes
             return line.split(",")
 
     def check_quotes(self, where: str) -> None:
-        """With one mark missing, all rows up to the next one would be a single text."""
+        """Refuse a missing mark: it would turn all rows up to the next mark into one text."""
         if self._kind == "csv" and self._quotes % 2:
             raise PairityError(
                 f"{where}: the number of quotation marks is odd, so one is missing or a value contains an "

@@ -1,16 +1,16 @@
-"""Drawing: some of the lines of every language, the same ones wherever and however often they are drawn.
+"""Drawing: sample lines of every language, the same ones in every run.
 
-A line has a place in its language: a hash of the seed, the language and the line itself. A draw takes the first so and
-so many in that order, so it depends neither on the order of files and lines nor on threads, a smaller one lies within
+The place of a line in its language is a hash of the seed, the language and the line itself, and a draw takes the lines
+with the lowest places. So it depends neither on the order of files and lines nor on threads, a smaller draw is part of
 a larger one, and equal lines are drawn together.
 
     drawn = draw(resolve("train/"), Draw(balance="temperature", temperature=3.3, seed=1))
     drawn.given["tel_Telu"]     # Given(lines=9120, bytes=704288, of_lines=9120, ...)
     drawn.sift("tel_Telu", block)
 
-The text is read twice to find the place up to which lines are taken, exactly and in little memory. First the sizes of
-all lines are summed in BUCKETS, by the first bits of their places: that shows in which bucket the goal is reached. Then
-the lines of that bucket are looked at one by one.
+Two reads find the exact place up to which lines are taken, in little memory. The first sums the sizes of all lines in
+BUCKETS, by the first bits of their places, which shows the bucket in which the goal is reached. The second looks at the
+lines of that bucket one by one.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Numbers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Given:
-    """What a language gave, of what it has."""
+    """How much was drawn of a language, and how much it has."""
 
     lines: int
     bytes: int
@@ -62,7 +62,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Selection:
-    """How the text of counts was drawn: the settings (several, where counts were added up), and what each gave."""
+    """How counted text was drawn: the settings (several if counts were merged), and how much of each language."""
 
     settings: Sequence[Mapping[str, Any]]
     given: Mapping[str, Given]
@@ -84,7 +84,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class Drawn:
-    """The text that was chosen: `below` has the place of each language's first line that was not."""
+    """The drawn text: the lines of a language with places less than its `below`."""
 
     seed: int
     below: Mapping[str, int]
@@ -92,7 +92,7 @@ class Drawn:
     notes: Sequence[str] = ()
 
     def sift(self, language: str, block: Block) -> Block:
-        """The lines of a block that were chosen."""
+        """The drawn lines of a block."""
         below = self.below.get(language, 0)
         if below == ALL:
             return block
@@ -108,7 +108,7 @@ def draw(
     progress: BytesListener | None = None,
     is_wanted: Callable[[str], bool] = lambda language: True,
 ) -> Drawn:
-    """Read all text, and choose. Of languages that are not wanted, which records may name, nothing is taken."""
+    """Read all text and draw from it. Records may name languages that are not wanted; those are ignored."""
     inputs = [part for part in sources.inputs if isinstance(part, TextInput)]
     check_sources(sources)
     if all(part.language for part in inputs):
@@ -195,7 +195,7 @@ def notes_on(wanted: Draw, given: Mapping[str, Given]) -> list[str]:
 
 
 class Sums:
-    """Sizes of the lines of a language, by the bucket of their places. `of_` counts lines beyond the limit too."""
+    """Sizes of the lines of a language by bucket. `of_...` includes the lines beyond the limit."""
 
     def __init__(self) -> None:
         self.lines: Numbers = np.zeros(BUCKETS, np.int64)
@@ -207,7 +207,7 @@ class Sums:
         keep = places <= np.uint64(limit - 1)
         bucket = (places[keep] >> np.uint64(64 - BITS)).astype(np.intp)
         lines = np.bincount(bucket, minlength=BUCKETS)
-        # Sums in 64-bit floats, which are exact for the bytes of any block.
+        # bincount sums in 64-bit floats, which are exact for the bytes of any block.
         size = np.bincount(bucket, sizes[keep], BUCKETS).astype(np.int64)
         with self.lock:
             self.lines += lines
@@ -221,7 +221,7 @@ class Sums:
         return Amount(int(self.lines.sum()), int(self.bytes.sum()), self.words)
 
     def edge(self, goals: Mapping[str, int | None]) -> Edge | None:
-        """The bucket in which a goal is passed, {"bytes": 5000}; None if none is."""
+        """The bucket in which a goal, such as {"bytes": 5000}, is passed; None if there is none."""
         reached = BUCKETS
         for unit, goal in goals.items():
             if goal is not None:
@@ -234,7 +234,7 @@ class Sums:
 
 
 class Edge:
-    """The lines of one bucket, of which the first are taken. `before`: all that is in the buckets before it."""
+    """The lines of the bucket where a draw ends. `before` is the sum of all earlier buckets."""
 
     def __init__(self, bucket: int, before: Amount, goals: Mapping[str, int | None]) -> None:
         self.bucket = np.uint64(bucket)
@@ -262,7 +262,7 @@ class Edge:
 
 
 def together(places: Places, sizes: Numbers, lines: Numbers) -> tuple[Places, Numbers, Numbers]:
-    """In order, and the lines of one place, which are equal, as one."""
+    """Sorted by place, with lines of the same place (they are equal) added up."""
     distinct, which = np.unique(places, return_inverse=True)
     sums = [np.zeros(len(distinct), np.int64) for _ in range(2)]
     np.add.at(sums[0], which, sizes)
@@ -273,7 +273,7 @@ def together(places: Places, sizes: Numbers, lines: Numbers) -> tuple[Places, Nu
 def places_in(
     seed: int, language: str, block: Block, *, words: bool = False
 ) -> tuple[Places, Numbers, Numbers]:
-    """Of every line its place, from 0 to ALL, its bytes, and if asked for its words."""
+    """The place of every line (0 <= place < ALL), its bytes, and its words if asked for."""
     key = f"{seed}\0{language}\0".encode()
     places, sizes, number = _core.places_of_texts(key, *text_buffers(block.as_texts().texts), words=words)
     return np.frombuffer(places, "<u8"), np.frombuffer(sizes, "<i8"), np.frombuffer(number, "<i8")

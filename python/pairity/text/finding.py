@@ -2,7 +2,7 @@
 
 A folder may hold more than text: names that begin with `.` or `_` are skipped, as Parquet readers do;
 documentation (`*.md`, README, LICENSE and the like) is not read, and a note says so; anything else is an
-error, so that `tel_Telu.docx` is never silently left out.
+error, because leaving out `tel_Telu.docx` without a word would be worse.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pairity.text.mistakes import check_language, refuse_language_twice, refuse_
 
 
 def resolve_path(path: Place, origin: str, notes: list[str]) -> list[TextInput | CountsInput]:
-    # A file elsewhere is asked for first: on the web, only reading it would tell that it is no folder.
+    # is_file first: on the web, is_dir would have to download the file to see that it is no folder.
     if not path.is_file() and path.is_dir():
         return resolve_folder(path, notes)
     if not path.exists():
@@ -108,7 +108,7 @@ def files_at(path: Place, origin: str, notes: list[str]) -> list[TextFile]:
     if path.is_dir():
         files, folders = list_folder(path, notes)
         if folders:
-            # Data sets keep train/ and test/ side by side here: reading both would be a bad, quiet mistake.
+            # Data sets keep train/ and test/ side by side here, and nobody would notice that both were read.
             raise PairityError(
                 f"{path} contains folders ({', '.join(sub.name for sub in folders[:5])}): name one, "
                 f"such as LANG={folders[0]}, or all of them, LANG='{path}/*/*'."
@@ -143,7 +143,7 @@ def counts_input(file: TextFile) -> CountsInput:
 
 
 def files_of_many(path: Place, origin: str, notes: list[str]) -> list[TextInput | CountsInput]:
-    """Files whose records name their languages; those without columns are named after theirs, as always."""
+    """Files whose records name their languages. Files without columns are named after their language, as always."""
     heard: list[str] = []
     files = files_at(path, origin, heard)
     tables = [file for file in files if file.kind not in ("txt", "words") and not is_counts_file(file)]

@@ -1,4 +1,4 @@
-"""What SOURCEs turn into: the files or lines of each language, or counts made before."""
+"""What SOURCEs resolve to: the files or lines of each language, or existing counts."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ COUNTS_COLUMNS = ("language", "pretoken", "count")
 
 
 class AlreadyCounted:
-    """What holds counts instead of text: the values of the room after this one say so by this class."""
+    """Marks values that hold counts instead of text; their classes are in `pairity.counts`, after this room."""
 
 
 @dataclass(frozen=True)
 class TextFile:
     """One file of texts: `kind` says how it is laid out, `codec` how it is compressed, if at all.
 
-    `once`: a pipe, which can be read once; its size is not known, and 0 here.
+    `once`: a pipe, which can be read only once; its size is unknown, and 0 here.
     """
 
     path: Place
@@ -44,22 +44,22 @@ class TextFile:
 
     @property
     def is_sized(self) -> bool:
-        """Not every server says how long a file is."""
+        """Whether the size is known; not every server tells it."""
         return self.size > 0 or (self.is_local and not self.once)
 
     def open(self) -> Any:
         if not isinstance(self.path, Path):
             return self.path.open()
-        if self.once and self.path == STDIN:  # by its name, a socket could not be opened
+        if self.once and self.path == STDIN:  # a socket cannot be opened by name
             return open(0, "rb", closefd=False)
         return self.path.open("rb")
 
 
 @dataclass(frozen=True)
 class TextInput:
-    """The text of one language, or (`language` is "") of those that its records name.
+    """The text of one language; or, if `language` is "", of the languages that its records name.
 
-    `named`: the user named the language, it was not taken from the name of a file or folder.
+    `named`: the user named the language; it does not come from the name of a file or folder.
     `alone`: a file given by itself, not found in a folder.
     """
 
@@ -73,7 +73,7 @@ class TextInput:
 
 @dataclass(frozen=True)
 class CountsInput:
-    """Counts made before: a Parquet file, or an object (with `language` when it holds only that one)."""
+    """Existing counts: a Parquet file, or an object (with `language` if it holds only that one)."""
 
     origin: str
     data: Any

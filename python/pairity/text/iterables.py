@@ -1,4 +1,4 @@
-"""What a program hands over instead of files, as blocks: lines, records, tables of Arrow, data sets of Hugging Face."""
+"""In-memory sources as blocks: lines, records, Arrow tables, Hugging Face datasets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pairity.text.records import check_schema, named, texts_of
 from pairity.text.words import WordList
 
 ROWS = 1000
-"""So many rows of a data set at a time: what its own library takes."""
+"""Rows of a dataset to take at a time; the default of the `datasets` library."""
 
 
 def iterable_blocks(
@@ -33,7 +33,7 @@ def iterable_blocks(
 
 
 def tables_of(lines: Any) -> Any:
-    """The rows as tables of Arrow, where whoever has them can give them so: no row becomes an object then."""
+    """The rows as Arrow tables, if their owner can provide them: then no row becomes a Python object."""
     if hasattr(lines, "__arrow_c_stream__"):  # Arrow, polars, DuckDB
         return iter(pa.RecordBatchReader.from_stream(lines))
     if hasattr(lines, "with_format") and hasattr(lines, "iter"):  # Dataset and IterableDataset of `datasets`
@@ -80,7 +80,7 @@ def item_blocks(
 
 
 def item_bytes(item: object, place: str, columns: Sequence[str]) -> list[bytes]:
-    """One line or record as bytes without its line end, so that an open file may be given as well as a list."""
+    """One line or record as bytes, without a line end: an open file works as well as a list."""
     if isinstance(item, Mapping):
         found = [value_in(item, column, place, fix) for column, fix in zip(columns, FIXES, strict=False)]
     elif len(columns) > 1:

@@ -20,10 +20,10 @@ def texts(
     place: Callable[[int], str],
     broken: Callable[[int, PairityError], None],
 ) -> tuple[list[Any], list[int] | None]:
-    """The texts of whole lines as an Arrow array for each column, and their line numbers where some are left out.
+    """One Arrow array of texts per column, and the line numbers if some lines are left out.
 
-    `place` says where a line of the block stands, for errors; `broken` hears of them, and raises unless they are passed
-    over.
+    `place` names a line of the block in errors. `broken` is called with every error, and raises it unless broken lines
+    are skipped.
     """
     fast = texts_at_once(lines, columns)
     if fast is not None:
@@ -41,7 +41,7 @@ def texts(
 
 
 def texts_at_once(lines: bytes, columns: Sequence[str]) -> list[Any] | None:
-    """The texts by Arrow's parser, which does not hold the GIL; None where the slow parser must look."""
+    """The texts by Arrow's parser, which releases the GIL; None if the slow parser has to look."""
     wanted: dict[str, Any] = {}
     for column in columns:
         first, *inner = column.split(".")
@@ -62,8 +62,8 @@ def texts_at_once(lines: bytes, columns: Sequence[str]) -> list[Any] | None:
         )
     except (pa.ArrowException, OverflowError):
         return None
-    # Arrow does not insist on one record a line. As `}{` is nowhere valid inside JSON, lines that all begin
-    # with `{` and end with `}` cut no record in two, and then as many records as lines means one on each.
+    # Arrow does not insist on one record per line. `}{` is valid nowhere inside JSON, so if all lines begin with
+    # `{` and end with `}`, no record is spread over two lines, and equal numbers mean one record on each line.
     lines = lines.removesuffix(b"\n")
     breaks = lines.count(b"\n")
     starts = breaks == lines.count(b"}\n{") == len(table) - 1 and lines[:1] == b"{" and lines[-1:] == b"}"
@@ -76,14 +76,14 @@ def texts_at_once(lines: bytes, columns: Sequence[str]) -> list[Any] | None:
 def texts_of(table: Any, column: str) -> Any:
     first, *inner = column.split(".")
     texts = table.column(column).combine_chunks()
-    if inner and texts.null_count == len(texts):  # no such name, so it is a path
+    if inner and texts.null_count == len(texts):  # no column has this name, so it is a path
         return pc.struct_field(table.column(first).combine_chunks(), inner)
     return texts
 
 
 def texts_in(line: bytes, place: str, columns: Sequence[str]) -> list[bytes]:
     try:
-        # Bytes that are not UTF-8 pass through here and are judged where all text is.
+        # Bytes that are not UTF-8 pass through: all formats are checked for them in one place, later.
         record = json.loads(line.decode("utf-8", "surrogateescape"))
     except json.JSONDecodeError as error:
         raise PairityError(

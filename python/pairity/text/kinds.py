@@ -1,10 +1,10 @@
-"""What a file is, by its name: how it is laid out, how it is compressed, what language it is named after.
+"""What the name of a file tells: its format, its compression and its language.
 
 format_of("eng_Latn.jsonl.zst")   -> ("jsonl", "zstd")
 stem_of("dir/eng_Latn.jsonl.zst") -> "eng_Latn"
 
-A pipe is read like a file of its suffix. /dev/stdin and the shell's <(...), which is /dev/fd/63 or so, are text; `-` is
-standard input too, and may have the endings of what comes: `-.jsonl.zst`.
+A pipe is read by its suffix, like a file. /dev/stdin and the shell's <(...), which is something like /dev/fd/63, are
+plain text. `-` is standard input too, and may have a suffix that says what comes: `-.jsonl.zst`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CODECS = {".gz": "gzip", ".zst": "zstd", ".xz": "xz", ".bz2": "bz2"}
 READABLE = ".txt, .jsonl, .csv, .tsv, .words.tsv (plain, .gz, .zst, .xz or .bz2) or .parquet"
 DOCUMENTATION = ("README", "LICENSE", "LICENCE", "NOTICE", "COPYING", "CITATION", "CHANGELOG")
 OPEN_FILES = ("/dev", "/dev/fd", "/proc/self/fd")
-"""Where the system lists what this process has open: such names have no suffix."""
+"""Where the system lists the open files of this process; names in there have no suffix."""
 
 
 def text_file(path: Place) -> TextFile:
@@ -79,7 +79,7 @@ def standard_input(written: str, of_records: bool = False) -> TextFile | None:
 
 
 def is_stream(path: Place) -> bool:
-    """Whether it is a pipe or a terminal: of unknown size, and readable once."""
+    """Whether it is a pipe or a terminal: readable only once, and of unknown size."""
     return path.is_fifo() or path.is_char_device()
 
 
@@ -98,7 +98,7 @@ def endings_of(name: str) -> tuple[str, str]:
 
 
 def format_of(path: Place) -> tuple[Kind, str | None] | None:
-    """None for what cannot be read."""
+    """(format, compression); None for a file that cannot be read."""
     kind, codec = endings_of(path.name)
     if not kind:
         return ("txt", None) if is_open_file(path) else None

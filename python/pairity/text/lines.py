@@ -1,4 +1,4 @@
-"""Lines of .txt and .jsonl files, plain or compressed: whole ones, or the parts of those too long to be held."""
+"""Lines of .txt and .jsonl files, plain or compressed. A line too long for memory comes in parts."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ STREAM_DAMAGE = (OSError, EOFError, lzma.LZMAError, pa.ArrowException)
 """What reading a damaged file may raise, compressed or not."""
 
 Broken = Callable[[PairityError, Block, int], None]
-"""Hears of a broken line or record: the error, its block and its place in it. Raises it, unless it is passed over."""
+"""Called for a broken line or record with the error, the block and the index in it. Raises it, unless it is skipped."""
 
 
 def line_blocks(file: TextFile, how: TextReading, broken: Broken) -> Iterator[tuple[int, Block]]:
-    """Lines of a text file, about BLOCK_BYTES at a time (more where a line is longer), with how many bytes are read."""
+    """(bytes read so far, lines), about BLOCK_BYTES of lines at a time, or more if a line is longer."""
     reader = LineReader(file, how, broken)
     try:
         with open_raw(file) as raw:
-            stream = decompressed(raw, file.codec)  # which closes the file when nobody holds it
+            # Kept in a variable, because it closes the file when it is garbage-collected.
+            stream = decompressed(raw, file.codec)
             quick = file.codec is None and file.is_local and not file.once
             pieces = plain_pieces(raw) if quick else iter(lambda: stream.read(blocks.BLOCK_BYTES), b"")
             for block in reader.blocks(pieces):
@@ -39,7 +40,7 @@ def line_blocks(file: TextFile, how: TextReading, broken: Broken) -> Iterator[tu
 
 
 class LineReader:
-    """Puts the pieces that a file is read in together to whole lines."""
+    """Joins the pieces in which a file is read into whole lines."""
 
     def __init__(self, file: TextFile, how: TextReading, broken: Broken) -> None:
         self.line = 0
@@ -47,10 +48,10 @@ class LineReader:
         self._how = how
         self._broken = broken
         self._long = False
-        """Within a line of which parts were given out already."""
+        """Inside a line of which some parts were already handed out."""
 
     def blocks(self, pieces: Iterator[bytes]) -> Iterator[Block]:
-        held: list[bytes] = []  # of a line not yet ended
+        held: list[bytes] = []  # the beginning of a line whose end is not read yet
         size = 0
         started = passing = False  # passing over a broken line
         for piece in pieces:
@@ -85,12 +86,12 @@ class LineReader:
 
     def block(self, lines: bytes, *, part: bool = False, goes_on: bool = False) -> Block:
         made = Block(str(self._file.path), "line", self.line, lines, part=part, goes_on=goes_on)
-        # Lines are short, so `bytes.count` would take longer, and hold the GIL.
+        # Lines are short, so `bytes.count` would be slower, and it holds the GIL.
         self.line += int(np.count_nonzero(np.frombuffer(lines, np.uint8) == ord("\n")))
         return made
 
     def cut(self, beginning: bytes) -> tuple[bytes, bytes] | None:
-        """The beginning of a long line in two: a part that is ready, and the rest. None to pass over the line."""
+        """Split the beginning of a long line into a finished part and the rest. None: skip the line."""
         at = Block(str(self._file.path), "line", self.line, part=self._long)
         size = f"{at.place(0)}: longer than {self._how.max_line:,} bytes"
         cut = self._how.cut
@@ -114,19 +115,19 @@ class LineReader:
         return None
 
     def refuses(self) -> bool:
-        """Whether a long line that is whole is broken none the less: it says so."""
+        """Whether a long line, though complete, counts as broken; if so, report it."""
         return self._file.kind != "txt" and self.cut(b"") is None
 
 
 def open_raw(file: TextFile) -> Any:
-    """Arrow opens only what it can seek in."""
+    """Pipes are opened by Python, since Arrow opens only seekable files."""
     if file.once:
         return Tally(file.open())
     return pa.OSFile(str(file.path)) if file.is_local else pa.PythonFile(file.open(), "r")
 
 
 class Tally:
-    """A pipe that knows how much of it was read."""
+    """A pipe that counts the bytes read from it."""
 
     closed = False
 
@@ -164,7 +165,7 @@ def decompressed(raw: Any, codec: str | None) -> Any:
 
 
 def plain_pieces(raw: Any) -> Iterator[bytes]:
-    """The end of a piece's last line is looked for first, so that the piece is read as it is and never copied."""
+    """Pieces of whole lines, unless one is very long. The line end is found before reading, so nothing is copied."""
     start = 0
     while True:
         end = start + blocks.BLOCK_BYTES
@@ -183,7 +184,7 @@ def plain_pieces(raw: Any) -> Iterator[bytes]:
 
 
 def without_mark(data: bytes, path: str) -> bytes:
-    """The start of a file without the UTF-8 byte order mark; what is plainly no UTF-8 text is refused."""
+    """The start of a file without its UTF-8 byte order mark. Refuse what clearly is not UTF-8 text."""
     for magic, what, fix in (
         (b"\x1f\x8b", "gzip data", "name it .gz"),
         (b"\x28\xb5\x2f\xfd", "zstd data", "name it .zst"),
@@ -195,7 +196,7 @@ def without_mark(data: bytes, path: str) -> bytes:
         if data.startswith(magic):
             raise PairityError(f"{path}, line 1: this is {what}, not UTF-8: {fix}.")
     start = data[: blocks.LINE_BYTES]
-    if start.count(0) > max(8, len(start) // 4):  # half of the bytes of English text
+    if start.count(0) > max(8, len(start) // 4):  # UTF-16: half of the bytes of English text
         raise PairityError(
             f"{path}, line 1: this looks like UTF-16, because many of its bytes are 0: convert it to UTF-8."
         )

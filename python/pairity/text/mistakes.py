@@ -1,4 +1,4 @@
-"""Mistakes that names alone show: each is an error, with what to type instead, before any text is read."""
+"""Mistakes that show in names alone: errors that say what to type instead, before any text is read."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def check_language(language: str, origin: str) -> None:
 
 
 def refuse_twice(inputs: Sequence[TextInput | CountsInput]) -> None:
-    """The same language, the same file of several, the same counts file, or standard input in two SOURCEs."""
+    """Refuse two SOURCEs with the same language, file, counts file, or standard input."""
     seen: dict[str | Place, str] = {}
     for part in inputs:
         if isinstance(part, TextInput):
@@ -61,7 +61,7 @@ def refuse_language_twice(language: str, first: str, second: str) -> NoReturn:
 
 
 def refuse_same_stem(language: str, files: Sequence[TextFile]) -> None:
-    """`part-0.txt` beside `part-0.txt.gz` is the same text twice, as `gzip -k` leaves it."""
+    """Refuse `part-0.txt` next to `part-0.txt.gz`: after `gzip -k`, this is the same text twice."""
     seen: dict[Place, Place] = {}
     for file in files:
         stem = file.path.parent / stem_of(file.path)
@@ -74,7 +74,7 @@ def refuse_same_stem(language: str, files: Sequence[TextFile]) -> None:
 
 
 def refuse_missing(path: Place, origin: str) -> NoReturn:
-    """No such path: show what is near it."""
+    """No such path: suggest similar names."""
     what = "no file matches" if glob.has_magic(str(path)) else "no such file or folder:"
     if not isinstance(path, Path):
         raise PairityError(f"{what} {path}. Check the URL.")

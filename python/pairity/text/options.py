@@ -1,4 +1,4 @@
-"""How text is read, as one frozen value: which columns hold what, and what becomes of broken, equal and long lines."""
+"""How text is read, as one frozen value: the columns, and the treatment of broken, duplicate and long lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONGEST_LINE = 64 << 20
 
 
 class GivenReading(TypedDict, total=False):
-    """What a caller may say about the reading of text."""
+    """What a caller may set about reading text."""
 
     text_column: str | Mapping[str, str]
     errors: Literal["strict", "replace"]
@@ -25,31 +25,31 @@ class GivenReading(TypedDict, total=False):
 
 
 def check_given(function: str, given: Mapping[str, object]) -> None:
-    """Refuse what is not in GivenReading, as Python does: TextReading has settings that no caller gives."""
+    """Refuse unknown keywords, as Python would: TextReading has more settings than callers may set."""
     if unknown := sorted(given.keys() - GivenReading.__annotations__.keys()):
         raise TypeError(f"{function}() got an unexpected keyword argument {unknown[0]!r}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class TextReading:
-    """Made where a user says it, and handed on whole to all that reads text."""
+    """Made once from what the user set, and passed on whole to everything that reads text."""
 
     text_column: str | Mapping[str, str] = "text"
     """Field or column of the text in records of every format, such as message.text; or {language: its own}."""
     errors: Literal["strict", "replace"] = "strict"
-    """What becomes of bytes that are not UTF-8: an error, or U+FFFD."""
+    """Bytes that are not UTF-8 are an error, or become U+FFFD."""
     language_column: str | None = None
-    """Field or column that names the language of each record, in files that are not of one language."""
+    """Field or column that names the language of each record, in files with several languages."""
     on_error: Literal["stop", "skip"] = "stop"
-    """What becomes of a broken line or record: an error, or it is passed over and reported."""
+    """A broken line or record is an error, or is skipped and reported."""
     dedup: Literal["lines"] | None = None
     """With "lines", each text of a language counts once, however often it occurs."""
     dedup_memory: int | None = None
-    """Bytes for telling equal texts; what finds no room waits on disk. None: a quarter of the machine's memory."""
+    """Bytes for finding duplicates; texts beyond that wait on disk. None: a quarter of the machine's memory."""
     max_line: int = LONGEST_LINE
     """Longer lines of .txt are cut between two pre-tokens; longer lines of .jsonl are broken."""
     cut: Pretokenization | None = None
-    """What long lines are cut by; None: they are broken."""
+    """How long lines are cut; None: they count as broken."""
 
     def __post_init__(self) -> None:
         check_errors(self.errors)
@@ -73,7 +73,7 @@ class TextReading:
             raise PairityError(f"dedup is {self.dedup!r}: give 'lines', or leave it out.")
 
     def columns_of(self, language: str) -> tuple[str, ...]:
-        """That of the text; and that of the language, where the records say it ("")."""
+        """The text column; and the language column, if the records name their language (`language` is "")."""
         if not isinstance(self.text_column, str):
             return (self.text_column.get(language, "text"),)
         if not language and self.language_column is not None:
@@ -81,7 +81,7 @@ class TextReading:
         return (self.text_column,)
 
     def check_languages(self, languages: Iterable[str]) -> None:
-        """Refuse a column of a language that is not there."""
+        """Refuse a column for a language that does not exist."""
         if isinstance(self.text_column, str):
             return
         if unknown := sorted(self.text_column.keys() - set(languages)):
@@ -92,7 +92,7 @@ class TextReading:
 
     @property
     def room(self) -> int | None:
-        """Bytes for telling equal texts; None if they may be equal."""
+        """Bytes for finding duplicates; None if duplicates are kept."""
         if self.dedup is None:
             return None
         if self.dedup_memory is not None:

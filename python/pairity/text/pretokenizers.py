@@ -28,17 +28,17 @@ DEFAULT_PRETOKENIZER: Final = "gpt4o"
 WITH_WORDS: Final = [
     name for name, pattern in PRESETS.items() if pattern and _core.pattern_of_phrases(pattern, 2)
 ]
-"""Those that phrases can be made with."""
+"""The presets that phrases can be built on."""
 
 PROBE: Final = (
     "Don't stop,  it's HTMLPage_v2: (a+b)/c = 3.14!?\r\n\n\tÉcole e\u0301te\u0301 ŸŽ ǅ 'S "
     "Привет мир \u00a0Ελληνικά 12345 ٣٤ ½ हिन्दी में ९९। ภาษาไทย 日本語、カタカナ\u3000한국어 "
     "العَرَبِيَّة עברית 😀👨‍👩‍👧 \u200b\u2028\u0085 «quoted» --- \n"
 )
-"""Text with something of everything that a pattern may forget."""
+"""Text with an example of everything that a pattern might forget."""
 
 CL100K: Final = _core.CL100K
-"""The pattern of GPT-4 as tiktoken writes it; it takes white space at the end of a text whole, which gpt4 does not."""
+"""The pattern of GPT-4 as tiktoken writes it. Unlike gpt4, it keeps white space at the end of a text in one piece."""
 
 THEN: Final = _core.THEN
 """Stands between the patterns of several steps: A(?then)B cuts by A, then each piece by B."""
@@ -47,18 +47,18 @@ TIKTOKEN_GPT2: Final = _core.TIKTOKEN_GPT2
 """The pattern of GPT-2 as tiktoken writes it."""
 
 LOOKS_LIKE_A_NAME: Final = re.compile(r"[\w:,-]+")
-"""As a pattern it would match itself alone, which is no way to cut text."""
+"""As a pattern, such a word would match only itself: the user probably misspelled a name."""
 OF_PHRASES: Final = re.compile(r"([\w-]+):words(\d+)")
 
 MOST_WORDS: Final = _core.MOST_WORDS
 """How many words a phrase may have ..."""
 WORDS: Final = 4
-"""... and how many it has, where nothing else is asked for."""
+"""... and how many it has by default."""
 
 
 @dataclass(frozen=True)
 class Pretokenization:
-    """How text was cut. Counts may be put together only where all of it is the same."""
+    """How text was cut. Counts can be merged only if all of this is equal."""
 
     pattern: str | None
     normalize: str | None = None
@@ -72,7 +72,7 @@ class Pretokenization:
     def of(
         cls, pretokenizer: str | Pretokenization, digits: bool = False, normalize: str | None = None
     ) -> Pretokenization:
-        """From what a user says: a name, a pattern of their own, or the value itself."""
+        """From what the user gave: a name, a pattern, or a `Pretokenization`."""
         if isinstance(pretokenizer, Pretokenization):
             if digits or normalize is not None:
                 raise PairityError(
@@ -84,13 +84,13 @@ class Pretokenization:
 
     @property
     def words(self) -> Pretokenization | None:
-        """How the words are cut that phrases are made of; None where text is not cut into phrases."""
+        """How to cut text into words instead of phrases; None if text is not cut into phrases."""
         found = None if self.pattern is None else _core.words_of_phrases(self.pattern)
         return found and replace(self, pattern=found[0])
 
     @property
     def halves(self) -> Pretokenization | None:
-        """Phrases of half as many words, and in the end words; None where text is not cut into phrases."""
+        """Phrases of half as many words, and finally single words; None if text is not cut into phrases."""
         found = None if self.pattern is None else _core.words_of_phrases(self.pattern)
         if found is None:
             return None
@@ -98,7 +98,7 @@ class Pretokenization:
         return replace(self, pattern=_core.pattern_of_phrases(words, most // 2) or words)
 
     def in_phrases(self) -> Pretokenization:
-        """With words left together; what leaves them together already stays as it is."""
+        """The same with phrases instead of words; unchanged if it has phrases already."""
         phrases = self.pattern and _core.pattern_of_phrases(self.pattern, WORDS)
         if self.words or not phrases:
             return self
@@ -106,8 +106,7 @@ class Pretokenization:
 
     @property
     def name(self) -> str:
-        """The name of the pattern, with `:digits` for the variant of single digits and `:words4` for that of phrases;
-        the pattern if it has none."""
+        """The name, with `:digits` for single digits and `:words4` for phrases; without a name, the pattern."""
         if self.pattern is not None and (phrases := _core.words_of_phrases(self.pattern)):
             return f"{replace(self, pattern=phrases[0]).name}:words{phrases[1]}"
         for name, (pattern, single_digits) in _core.PATTERNS.items():
@@ -165,7 +164,7 @@ def pattern_of_phrases(words: str, most: int, digits: bool = False) -> str:
 
 
 def is_preset(pattern: str | None) -> bool:
-    """Whether a pattern is one of ours: these match all text, and every regex engine reads them alike."""
+    """Whether a pattern is a preset: those match all text, and mean the same in every regex engine."""
     if any(pattern in patterns for patterns in _core.PATTERNS.values()):
         return True
     return pattern is not None and _core.words_of_phrases(pattern) is not None

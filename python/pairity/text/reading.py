@@ -1,4 +1,4 @@
-"""Reading: all text of all languages, handed block by block to as many threads as there are."""
+"""Reading: hand all text of all languages, block by block, to several threads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pairity.text.sources import resolve
 from pairity.threads import thread_count
 
 BytesListener = Callable[[int, int, str], None]
-"""Hears (bytes done, bytes in all, the language at work); the bytes in all are 0 if they are not known."""
+"""Called with (bytes done, bytes in total, current language); the total is 0 if it is unknown."""
 
 DEFAULT = TextReading()
 
@@ -33,7 +33,7 @@ class Stream:
     order: int
     language: str
     file: TextFile | None  # None: text that was set aside
-    blocks: Iterator[tuple[int, Block]]  # with how many bytes of the file are read
+    blocks: Iterator[tuple[int, Block]]  # with the bytes of the file read so far
     lock: threading.Lock = field(default_factory=threading.Lock)
     done: int = 0
     threads: int = 0
@@ -61,12 +61,12 @@ def read(
 ) -> Passed:
     """Call `feed(language, block)` for all text, from `threads` threads at once and in no defined order.
 
-    `ended(language)` is called once for each language when all its text was fed, by the thread that fed the last of
-    it, and before it `ended_file(language, file)` for each of its files; not after an error. Where only records tell
-    the languages, or equal texts are looked for, a language ends when all text was fed.
-    Threads begin with the largest files, one each. When no file is left, they help with those still being
-    read: one reads and decompresses, the others work on the blocks, so one big file keeps all of them busy.
-    Iterables are read by the calling thread, as their owner expects. The first error or Ctrl-C ends it all.
+    When all text of a language was fed, the thread that fed the last of it calls `ended(language)`; before that,
+    `ended_file(language, file)` is called for each of its files. Neither is called after an error. If records name
+    their languages, or duplicates are dropped, a language ends only when all text was fed.
+    Threads start with the largest files, one each. When no file is left, they help with those still being
+    read: one reads and decompresses, the others work on the blocks, so even one big file keeps all of them busy.
+    Iterables are read by the calling thread, as their owner expects. The first error or Ctrl-C ends everything.
     """
     number = thread_count(threads)
     with Cleaning(how) as cleaning:
@@ -96,7 +96,7 @@ def broken_in(cleaning: Cleaning, language: str) -> Broken:
 
 
 class Reading:
-    """Streams and iterables on their way to `feed`, by several threads."""
+    """One reading in progress: several threads that take blocks from streams and iterables to `feed`."""
 
     def __init__(
         self,
@@ -128,15 +128,15 @@ class Reading:
         self._now = streams[0].language if streams else ""
         self._named = {part.language for part in inputs}
         self.open: set[str] = set()
-        """Languages that have text and were not ended: only the end of all text will do it."""
+        """Languages with text that will only end when all text does."""
 
     def run(self, threads: int) -> None:
         for part in self._inputs:
-            if part.language and part.language not in self._left:  # a pattern that found no file
+            if part.language and part.language not in self._left:  # a glob without matches
                 self._ended(part.language)
         in_threads(self.work, self._stop, threads if self._streams else 0, self.meanwhile, self.report)
         if self._failures:
-            # Threads may find several; the first in a broken file is the same in every run.
+            # Threads may fail in several places; report the first one, which is the same in every run.
             raise min(self._failures, key=lambda failure: failure[:2])[2]
         self.report()
 
@@ -248,7 +248,7 @@ def in_threads(
 
 
 def blocks_of(part: TextInput, how: TextReading) -> Iterator[tuple[int, str, Block]]:
-    """All text of an input in order: how many bytes of its files are read, the language, and a block."""
+    """All text of an input in order, as (bytes read so far, language, block)."""
     before = 0
     with Cleaning(how) as cleaning:
         broken = broken_in(cleaning, part.language)

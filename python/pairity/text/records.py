@@ -1,6 +1,6 @@
-"""Files as blocks: .txt holds one text per line; the others one text per record, in a column.
+"""Files as blocks: .txt has one text per line, the other formats one text per record, in a column.
 
-All but Parquet may be compressed.
+All except Parquet may be compressed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pairity.text.options import TextReading
 def file_blocks(
     file: TextFile, language: str, how: TextReading, broken: Broken
 ) -> Iterator[tuple[int, Block]]:
-    """The blocks of a file, with how many of its bytes are read; of no language where its records say theirs."""
+    """(bytes read so far, block) for all of a file. `language` is "" if the records name theirs."""
     if file.kind == "parquet":
         return parquet_blocks(file, how.columns_of(language))
     if file.codec and not file.size and not file.once and file.is_local:
@@ -36,7 +36,7 @@ def file_blocks(
 
 
 def parse(block: Block, file: TextFile, language: str, how: TextReading, broken: Broken) -> Block:
-    """JSON lines and lists of words to texts; other blocks are ready as they are."""
+    """Turn JSON lines and word lists into texts; other blocks stay as they are."""
     if block.lines is None or file.kind not in ("jsonl", "words"):
         return block
     if file.kind == "words":
@@ -52,7 +52,7 @@ def parse(block: Block, file: TextFile, language: str, how: TextReading, broken:
 
 
 def named(columns: Sequence[Any]) -> dict[str, Any]:
-    """The columns that were read, as fields of a block."""
+    """The columns that were read, as keyword arguments of `Block`."""
     return dict(zip(("texts", "labels"), columns, strict=False))
 
 
@@ -82,7 +82,7 @@ def parquet_blocks(file: TextFile, columns: Sequence[str]) -> Iterator[tuple[int
     row = 0
     where = str(file.path)
     try:
-        # Without checksums, which not every writer makes, damage inside a page may pass for other text.
+        # Damage inside a page can look like valid text, unless the writer stored checksums.
         place = file.path if file.is_local else file.open()
         with pq.ParquetFile(place, page_checksum_verification=True) as parquet:
             check_schema(parquet.schema_arrow, columns, where)
@@ -109,7 +109,7 @@ TEXT_TYPES = (
 
 
 def check_schema(schema: pa.Schema, columns: Sequence[str], where: str) -> None:
-    """Refuse a table without these columns, or with something else than text in them."""
+    """Refuse a table without these columns, or with anything but text in them."""
     for column, fix in zip(columns, FIXES, strict=False):
         refuse_double(where, column, schema.names)
         kind = type_at(schema, column, where, fix)
@@ -120,7 +120,7 @@ def check_schema(schema: pa.Schema, columns: Sequence[str], where: str) -> None:
 
 
 def type_at(schema: pa.Schema, column: str, where: str, fix: str) -> pa.DataType:
-    """Of a column, or of a field inside one: "message.text"."""
+    """The type of a column, or of a field inside one: "message.text"."""
     if column in schema.names:
         return schema.field(column).type
     fields: Any = schema
@@ -146,9 +146,9 @@ def texts_of(batch: Any, column: str) -> Any:
 
 
 def rows_per_block(parquet: Any) -> int:
-    """Rows that make about BLOCK_BYTES, or less where there are other columns, from the sizes in the footer.
+    """Rows that add up to about BLOCK_BYTES (or less, if there are other columns), by the sizes in the footer.
 
-    The footer knows the size of each column too, but asking for it in a damaged file ends the process.
+    The footer also has the size of each column, but asking for it crashes the process if the file is damaged.
     """
     metadata = parquet.metadata
     size = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))

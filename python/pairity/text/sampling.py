@@ -1,12 +1,12 @@
-"""Sampling: how much of its text each language gives.
+"""Sampling: how much text to take of each language.
 
     Draw(sample=0.1, seed=1)                                     a tenth of the lines of every language
     Draw(balance="temperature", temperature=3.3, budget="10GB")  10 GB, small languages with more than their share
-    Draw(max_bytes={"*": "5GB", "eng_Latn": "1GB"})              at most so much of each
-    Draw(weights={"eng_Latn": 0.3})                              less English, beside all of the others
+    Draw(max_bytes={"*": "5GB", "eng_Latn": "1GB"})              at most this much of each
+    Draw(weights={"eng_Latn": 0.3})                              less English, and all of the others
 
-This is arithmetic on sizes alone; which lines are taken is found in `drawing`. Parts are exact fractions, so the order
-of the languages makes no difference.
+This is only arithmetic on sizes; `drawing` picks the lines. Shares are exact fractions, so the order of the languages
+makes no difference.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from pairity.languages import meant
 from pairity.sizes import parse_size
 
 EVERY_OTHER = "*"
-"""Stands in `max_bytes` for the languages that are not named there."""
+"""In `max_bytes`: every language that is not named."""
 ROUNDING = Fraction(1, 10**6)
-"""All is exact but the roots of a temperature, which lack up to this much of a byte."""
+"""Everything is exact except the roots of a temperature, which are off by up to this much of a byte."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +112,7 @@ class Draw:
         return {language: size_of("max_bytes", size) for language, size in given.items()}
 
     def limit(self, language: str) -> int | None:
-        """Of the bytes of a language."""
+        """The most bytes to take of a language."""
         limits = self.limits
         found = [limits.get(language, limits.get(EVERY_OTHER))]
         found += [self.balance] if isinstance(self.balance, int) else []
@@ -124,7 +124,7 @@ class Draw:
 
     @property
     def unit(self) -> Literal["bytes", "lines"]:
-        """What the text that each language gives is measured in."""
+        """The unit in which the text to take is measured."""
         if self.budget is not None:
             return parse_budget(self.budget)[1]
         return "lines" if self.by == "lines" else "bytes"
@@ -134,7 +134,7 @@ class Draw:
         return self == Draw(seed=self.seed)
 
     def describe(self) -> dict[str, Any]:
-        """What was asked for, as JSON has it."""
+        """The settings, as JSON values."""
         if self.takes_all:
             return {}
         first = ("sample", "balance", "temperature", "seed")
@@ -142,7 +142,7 @@ class Draw:
         return {name: value for name, value in settings.items() if name in first or value}
 
     def check_languages(self, languages: Iterable[str]) -> None:
-        """Refuse weights and limits of languages that are not there."""
+        """Refuse weights and limits for languages that do not exist."""
         there = list(languages)
         for option, named in (("weight", self.weights or {}), ("max_bytes", self.limits)):
             for language in named:
@@ -162,7 +162,7 @@ class Amount:
     words: int = 0
 
     def cut(self, limit: int | None) -> Amount:
-        """As much of it as has `limit` bytes."""
+        """Scaled down to `limit` bytes."""
         if limit is None or self.bytes <= limit:
             return self
         lines, words = (number * limit // self.bytes for number in (self.lines, self.words))
@@ -174,7 +174,7 @@ class Amount:
 
 
 def targets(wanted: Draw, found: Mapping[str, Amount]) -> dict[str, int]:
-    """How much each language gives, in `wanted.unit`: {"a": 10 lines, "b": 1000 lines} -> {"a": 10, "b": 100}"""
+    """How much to take of each language, in `wanted.unit`: {"a": 10 lines, "b": 1000 lines} -> {"a": 10, "b": 100}"""
     amounts = {language: amount.cut(wanted.limit(language)) for language, amount in found.items()}
     sizes = {language: amount.of(wanted.unit) for language, amount in amounts.items()}
     shares = {language: share(wanted, language, amount) for language, amount in amounts.items()}
@@ -187,7 +187,7 @@ def targets(wanted: Draw, found: Mapping[str, Amount]) -> dict[str, int]:
 
 
 def share(wanted: Draw, language: str, amount: Amount) -> Fraction:
-    """The part of its text that a language gives, compared with that of the others."""
+    """The share of its text to take of a language, relative to the others."""
     weight = Fraction((wanted.weights or {}).get(language, 1))
     size = max(amount.of(wanted.goes_by), 1)
     if wanted.balance == "balanced":
@@ -198,7 +198,7 @@ def share(wanted: Draw, language: str, amount: Amount) -> Fraction:
 
 
 def filled(shares: Mapping[str, Fraction], sizes: Mapping[str, int], budget: int) -> dict[str, Fraction]:
-    """Parts in proportion to `shares`, none above 1, that make the budget: who has too little for it gives all."""
+    """Shares in proportion to `shares`, none above 1, that fill the budget; languages with too little text give all."""
     left = Fraction(budget)
     parts: dict[str, Fraction] = {}
     waiting = sorted(shares, key=shares.__getitem__, reverse=True)

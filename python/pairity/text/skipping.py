@@ -1,4 +1,4 @@
-"""Broken lines and records: the first one is an error, or all are passed over and reported."""
+"""Broken lines and records: the first one is an error, or all are skipped and reported."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pairity.text.blocks import Block
 
 @dataclass
 class SkippedIn:
-    """One file: how many of its lines or records were passed over, and the sentence about the first."""
+    """How many lines or records of one file were skipped, and the error about the first of them."""
 
     unit: str
     number: int = 0
     first: int = 0
     error: str = ""
     ends: int = 0
-    """How many of them were the rest of a long line, of which the beginning was given out already."""
+    """How many of them were the end of a long line whose beginning was already handed out."""
 
     def note(self, where: str) -> str:
         many = "1 {0} was" if self.number == 1 else "{1:,} {0}s were"
@@ -33,16 +33,16 @@ class SkippedIn:
 
 
 class Skipped:
-    """What is passed over, from all threads."""
+    """Everything that was skipped, by all threads."""
 
     def __init__(self, on_error: str) -> None:
         self._stop = on_error == "stop"
         self._lock = threading.Lock()
         self._files: dict[str, SkippedIn] = {}
         self.languages: Counter[str] = Counter()
-        """How many of each language; those that do not say theirs are in no language."""
+        """How many of each language; broken records that do not name one count for none."""
         self.ends: Counter[str] = Counter()
-        """How many of them were the rest of a long line."""
+        """How many of them were the end of a long line."""
 
     def meet(self, error: PairityError, block: Block, index: int, language: str) -> None:
         """Raise the error about text `index` of a block, or remember it."""

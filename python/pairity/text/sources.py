@@ -12,9 +12,9 @@ A SOURCE is
 - in Python also `{language: path | paths | lines, records, a table, a data set | {pretoken: count}}`, a `Counts`, an
   Arrow table of counts, or with a language column records, a table or a data set of several languages.
 
-Every mistake that shows in names is found here, before any text is read. A language may come from one SOURCE
-only: the same name in two is an error. Counts are the exception, since they are made to be summed: counts
-files may share languages, and only giving the same file twice is an error.
+Every mistake that shows in names is found here, before any text is read. A language may come from only one SOURCE:
+the same name in two is an error. Counts are the exception, since they are made to be summed: counts files may share
+languages, and only giving the same file twice is an error.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def resolve(
 ) -> Resolved:
     """Find the languages in `sources`: a SOURCE or a sequence of them.
 
-    With `languages` (those of train, when dev is read) others found in a folder are left out, and `left_out`
-    lists them; another one that was named one by one is an error. What is resolved already is only chosen from.
-    `language_column`: what names the language of a record, where the user does not.
+    With `languages` (those of train, when dev is read), other languages found in a folder are left out and listed in
+    `left_out`; other languages that the user named are an error. Sources that are resolved already are only filtered.
+    `language_column` names the language of each record in sources that are not given as LANG=PATH.
 
     >>> resolve(["eng_Latn=a.txt", "more/"])  # doctest: +SKIP
     Resolved(inputs=(TextInput('eng_Latn', ...), TextInput('deu_Latn', ...)), ...)
@@ -63,7 +63,7 @@ def resolve(
     for source in [sources] if are_records(sources, language_column) else as_sequence(sources):
         try:
             inputs += resolve_one(source, notes, by_column)
-        except OSError as error:  # a folder that may not be read, a name that is too long
+        except OSError as error:  # no permission, or too long a name
             raise PairityError(
                 f"cannot read {error.filename or source}: {error.strerror or error}."
             ) from error
@@ -81,7 +81,7 @@ def resolve(
 
 
 def sort_alone(inputs: list[TextInput | CountsInput]) -> None:
-    """Files given one by one get the order of a folder: a shell sorts `data/*.txt` by the user's locale."""
+    """Sort files given one by one as in a folder: a shell sorts `data/*.txt` by the user's locale."""
     places = [place for place, part in enumerate(inputs) if isinstance(part, TextInput) and part.alone]
     found = sorted((inputs[place] for place in places), key=lambda part: str(part.language))
     for place, part in zip(places, found, strict=True):
@@ -136,7 +136,7 @@ def at_place(place: Place, origin: str, notes: list[str], by_column: bool) -> li
 
 
 def are_records(sources: Any, language_column: str | None) -> bool:
-    """Whether a list is one of records, not of SOURCEs: the first has the column."""
+    """Whether a list holds records, not SOURCEs: the first one has the column."""
     if language_column is None or not isinstance(sources, list | tuple) or not sources:
         return False
     first = sources[0]

@@ -1,9 +1,9 @@
-"""Lists of words: each word is a text that occurs so and so many times.
+"""Word lists: each word is a text that occurs a given number of times.
 
     the<TAB>5021            in eng_Latn.words.tsv: " the", 5021 times
 
-A list does not say what stood before a word. In running text that is a space, so every word is counted with one
-before it; a word that begins with a space has it already, and languages written without spaces get none.
+A list does not say what came before a word. In running text that is a space, so every word is counted with one in
+front, unless it has one already or its language is written without spaces.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ WITHOUT_SPACES = ("Hani", "Hans", "Hant", "Jpan", "Khmr", "Laoo", "Mymr", "Thai"
 """Scripts of languages that put no spaces between words."""
 
 DIGITS = 15
-"""No word occurs more often than a number of so many tells."""
+"""The most digits a count may have; a longer one is a mistake."""
 
 WORDFREQ = "wordfreq:"
 
 RAREST = 1e-6
-"""Words of `wordfreq` rarer than one in a million are left out: a vocabulary for many languages does not reach them."""
+"""Words of `wordfreq` rarer than this are left out: a vocabulary for many languages never gets to them."""
 
 CAPITALISED = 0.1
-"""wordfreq has no capitals; this share of every word is counted with one, as at the start of a sentence."""
+"""wordfreq is all lower case; this share of each word is counted with a capital, as at the start of a sentence."""
 
 
 def in_text(word: str, language: str) -> str:
-    """The word as it stands in a line."""
+    """The word as it appears in running text."""
     if word.startswith(" ") or script_of(language) in WITHOUT_SPACES:
         return word
     return f" {word}"
 
 
 def parse(block: Block, language: str, broken: Broken) -> Block:
-    """Lines of a list to texts."""
+    """Turn the lines of a word list into texts."""
     words: list[bytes] = []
     times: list[int] = []
     numbers: list[int] = []
@@ -69,7 +69,7 @@ def of_words(block: Block, words: list[bytes], times: list[int]) -> Block:
 
 @dataclass(frozen=True)
 class WordList:
-    """A list of the package `wordfreq` (Robyn Speer), which has one for each of 40 languages: "en"."""
+    """A word list of the package `wordfreq` (Robyn Speer), which has one for each of 40 languages: "en"."""
 
     code: str
 
@@ -82,8 +82,8 @@ class WordList:
     def words(self) -> dict[str, int]:
         """{"the": 4855000, "The": 485500, ...}
 
-        wordfreq gives frequencies. Its lists end where its data does, so the rarest word of a list counts as one:
-        a language with a longer list has that much more text.
+        wordfreq gives frequencies. Its lists end where its data does, so the rarest word of a list counts as one
+        occurrence: a language with a longer list has that much more text.
         """
         frequencies = wordfreq().get_frequency_dict(self.code, wordlist="best")
         rarest = min(frequencies.values())

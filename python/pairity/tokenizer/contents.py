@@ -1,4 +1,4 @@
-"""What a tokenizer is made of, to look at: tokens, merges, special tokens, how text is cut, record and trace."""
+"""Read access to the parts of a tokenizer: tokens, merges, special tokens, how text is cut, record and trace."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Contents:
-    """A model, with a door to each of its parts."""
+    """A model, with a property for each of its parts."""
 
     _model: BpeModel
 
@@ -81,7 +81,7 @@ class Contents:
 
     @property
     def whole_pretokens(self) -> bool:
-        """Whether a pre-token that is a token is taken whole, whatever the merges say."""
+        """Whether a pre-token that is itself a token skips the merges and becomes that token."""
         return self._model.whole_pretokens
 
     @property
@@ -91,7 +91,7 @@ class Contents:
 
     @property
     def trace(self) -> pa.Table | None:
-        """What every merge was learned for: a row for the start, then one per merge; kept in trace.parquet."""
+        """What each merge was learned for: a row for the start, then one per merge; saved in trace.parquet."""
         return self._model.trace
 
     def steered_by(self, lines: Iterable[str]) -> bool:
@@ -114,12 +114,12 @@ class Contents:
         return found
 
     def origins(self) -> npt.NDArray[np.uint32]:
-        """For every id the two tokens that its token is made of when its bytes are encoded, whatever the merges
-        list; 0xFFFFFFFF twice for bytes, special tokens, and tokens that merging never gives."""
+        """For every id, the two tokens that are merged last when its bytes are encoded. 0xFFFFFFFF twice for bytes,
+        special tokens, and tokens that merging never produces."""
         return self._model.origins()
 
     def unmerged(self) -> list[int]:
-        """The ids of longer tokens that merging never gives. Training makes none; imported tables may have some."""
+        """The ids of longer tokens that merging never produces. Training makes none; imported tables may have some."""
         return self._model.unmerged()
 
     def table(self, counts: Mapping[str, Any] | None = None) -> pa.Table:
@@ -131,9 +131,9 @@ class Contents:
 
 
 def share_of_global_merges(record: Mapping[str, Any]) -> float | None:
-    """The share of the merges that a hybrid learned for all languages together, if it was told as a share.
+    """The share of global merges of a hybrid, if it was given as a share.
 
-    It is a share of that one size: cut to a smaller one, more of the tokenizer is classical BPE.
+    It refers to the full size: truncating the tokenizer makes a larger share of it classical BPE.
     """
     method = record.get("method")
     share = method.get("global_merges") if isinstance(method, dict) else None
@@ -141,7 +141,7 @@ def share_of_global_merges(record: Mapping[str, Any]) -> float | None:
 
 
 def dev_digests(record: Mapping[str, Any]) -> set[str]:
-    """Of all dev text that a record tells of; a record made by hand may hold anything."""
+    """The digests of all dev text in a record, which may have any shape if it was written by hand."""
     languages = record.get("languages")
     texts = languages.values() if isinstance(languages, dict) else ()
     devs = [text.get("dev") for text in texts if isinstance(text, dict)]

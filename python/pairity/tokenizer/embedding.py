@@ -1,7 +1,7 @@
 """The embedding of an extended tokenizer: for each new token, the old tokens that it is made of.
 
 initial_rows(old, new)                  -> {32000: [512, 97], 32001: [1207, 5, 88], ...}
-extend_embeddings(model, old, new)      a model of transformers gets rows for them: the mean of the old rows
+extend_embeddings(model, old, new)      gives a model of transformers rows for them: the mean of the old rows
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pairity.tokenizer.tokenizer import Tokenizer
 
 
 def check_same_ids(old: Tokenizer, new: Tokenizer) -> int:
-    """How many ids of the old tokenizer stand for the same bytes in the new one: all of them, or it is an error."""
+    """Refuse a new tokenizer in which any old id stands for other bytes. Returns how many were compared."""
     for token_id, token in enumerate(old.tokens):
         found = new.tokens[token_id] if token_id < len(new) else b""
         if token and found != token:
@@ -47,11 +47,11 @@ def initial_rows(old: Tokenizer, new: Tokenizer) -> dict[int, list[int]]:
     uncut = old.model.uncut.encoder
     for token_id, token in enumerate(new.tokens):
         waiting = [token_id] if token else []
-        while waiting:  # what a token is made of may have a higher id than the token
+        while waiting:  # the parts of a token may have higher ids than the token
             left, right = origins[waiting[-1]]
             if waiting[-1] in parts:
                 waiting.pop()
-            elif left == NO_ID:  # a new special token, or one that merging never gives
+            elif left == NO_ID:  # a new special token, or one that merging never produces
                 parts[waiting[-1]] = uncut.encode(new.tokens[waiting[-1]])
             elif missing := [part for part in (left, right) if part not in parts]:
                 waiting += missing
@@ -61,7 +61,7 @@ def initial_rows(old: Tokenizer, new: Tokenizer) -> dict[int, list[int]]:
 
 
 def padded_rows(new: Tokenizer, pad_to: int | None) -> int:
-    """The rows that an embedding needs, as a multiple of `pad_to`."""
+    """The number of rows that an embedding needs, rounded up to a multiple of `pad_to`."""
     return len(new) + padding(len(new), pad_to or 1)
 
 
@@ -85,9 +85,8 @@ def extend_embeddings(
         model.resize_token_embeddings(wanted, mean_resizing=False)
     layers = (model.get_input_embeddings(), model.get_output_embeddings())
     found = [getattr(layer, name, None) for layer in layers for name in ("weight", "bias")]
-    distinct = {
-        id(weights): weights for weights in found if weights is not None
-    }  # the layers may share theirs
+    # The two layers may share their weights.
+    distinct = {id(weights): weights for weights in found if weights is not None}
     for weights in distinct.values():
         for token_id, parts in rows.items():
             weights.data[token_id] = weights.data[parts].mean(0)

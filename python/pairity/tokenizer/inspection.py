@@ -1,4 +1,4 @@
-"""What every token is and where it comes from, as one table for Parquet or CSV."""
+"""One table of all tokens and their origins, for Parquet or CSV."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +17,7 @@ from pairity.threads import thread_count
 
 
 def token_text(token: bytes) -> str | None:
-    """The characters of a token; None if it holds a part of one."""
+    """The text of a token; None if it contains part of a character."""
     try:
         return token.decode()
     except UnicodeDecodeError:
@@ -54,7 +54,7 @@ def table(model: BpeModel, counts: Mapping[str, LanguageCounts] | None = None) -
 
 
 def occurrences(model: BpeModel, text: LanguageCounts) -> npt.NDArray[np.int64]:
-    """Token id -> how often it occurs in the text that was counted."""
+    """Token id -> how often it occurs in the counted text."""
     ids, lengths = encode_pretokens(model, text)
     weights = np.repeat(text.counts.astype(np.int64), lengths)
     total = np.zeros(len(model.tokens), np.int64)
@@ -65,14 +65,14 @@ def occurrences(model: BpeModel, text: LanguageCounts) -> npt.NDArray[np.int64]:
 def encode_pretokens(
     model: BpeModel, text: LanguageCounts
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The ids of all distinct pre-tokens one after another, and how many each has."""
+    """The ids of all distinct pre-tokens end to end, and how many ids each has."""
     encoded = model.uncut.encoder.encode_batch(tuple(text.pretokens.to_pylist()), threads=thread_count(None))
     lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
     return np.fromiter((i for row in encoded for i in row), np.int64, int(lengths.sum())), lengths
 
 
 def write(table: pa.Table, path: Path) -> None:
-    """A .parquet or a .csv file, there only when it is whole; CSV shows bytes in hexadecimal."""
+    """Write a .parquet or .csv file, which appears only when complete; CSV shows bytes in hexadecimal."""
     check_name(path)
     if path.suffix == ".parquet":
         write_file(path, lambda unfinished: pq.write_table(table, unfinished, compression="zstd"))

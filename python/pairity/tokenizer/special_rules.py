@@ -1,4 +1,4 @@
-"""Which special tokens an encoding reads as such, and which must not occur in the text."""
+"""Which special tokens to recognise when encoding, and which must not occur in the text."""
 
 from collections.abc import Collection, Mapping
 from typing import Literal
@@ -11,9 +11,9 @@ Rules = dict[str, _core.Specials | None]
 
 
 class SpecialRules:
-    """The special tokens of a tokenizer, and a finder for every set of them that was asked for.
+    """The special tokens of a tokenizer, and a cached finder for every set of them that was requested.
 
-    Those that are `plain`, added to the vocabulary of a model without being special, are always read as tokens.
+    Those that are `plain`, added to a vocabulary without being special, are always recognised.
     """
 
     def __init__(self, tokens: Mapping[str, int], plain: Collection[str] = ()) -> None:
@@ -23,7 +23,7 @@ class SpecialRules:
         self._default = self._chosen((), "all")
 
     def choose(self, allowed: SpecialChoice, disallowed: SpecialChoice) -> Rules:
-        """What the core gets, with "all" as in `Tokenizer.encode`."""
+        """The rules for the core; "all" means the same as in `Tokenizer.encode`."""
         if allowed == () and disallowed == "all":
             return self._default
         return self._chosen(allowed, disallowed)

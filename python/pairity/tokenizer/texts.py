@@ -1,4 +1,4 @@
-"""Texts on their way to the encoder: a list of them, with no lone surrogates."""
+"""Prepare texts for the encoder, which takes a tuple of them without lone surrogates."""
 
 from collections.abc import Callable, Iterable
 from typing import Literal, TypeVar
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def with_errors(work: Callable[[tuple[Text, ...]], T], texts: tuple[Text, ...], errors: Errors) -> T:
-    """The result of `work`, with lone surrogates as errors or as U+FFFD."""
+    """The result of `work`. Lone surrogates are an error or, if `errors` says so, U+FFFD."""
     check_errors(errors)
     try:
         return work(texts)
@@ -32,14 +32,14 @@ def explained(error: ValueError) -> PairityError:
 
 
 def without_surrogates(text: Text) -> Text:
-    """Pairs of surrogates become the character they mean, lone ones U+FFFD."""
+    """Replace pairs of surrogates by their character, and lone ones by U+FFFD."""
     if isinstance(text, bytes):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def as_texts(texts: Iterable[Text]) -> tuple[Text, ...]:
-    """Nobody can change a tuple while other threads read its texts."""
+    """As a tuple, which nobody can change while other threads read it."""
     if isinstance(texts, str | bytes):
         raise PairityError("give a list of texts; for one text write [text].")
     return tuple(texts)

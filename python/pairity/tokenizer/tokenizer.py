@@ -1,4 +1,4 @@
-"""The tokenizer: text to ids and back, smaller and larger ones, files.
+"""The tokenizer: text to ids and back, truncating and extending, files.
 
 tok = Tokenizer.load("out/")
 ids = tok.encode("Grüße, мир!")        # [5341, 11, ...]
@@ -78,7 +78,7 @@ class Tokenizer(Contents):
 
     @classmethod
     def from_model(cls, model: BpeModel) -> Tokenizer:
-        """From what a tokenizer is made of, as one value: what `model` gives."""
+        """From a `BpeModel`, such as the `model` of another tokenizer."""
         made = cls.__new__(cls)
         made._use(model)
         return made
@@ -181,7 +181,7 @@ class Tokenizer(Contents):
         rules = self._special_rules.choose(allowed_special, disallowed_special)
         if errors != "strict":
             return with_errors(lambda texts: self._encoder.encode(texts[0], **rules), (text,), errors)
-        try:  # the short way, for many short texts
+        try:  # a fast path: many callers encode short texts one by one
             return self._encoder.encode(text, **rules)
         except ValueError as error:
             raise explained(error) from None
@@ -266,7 +266,7 @@ class Tokenizer(Contents):
         starts = ends - lengths
         if isinstance(text, str):
             encoded = np.frombuffer(self.decode_bytes(ids), np.uint8)
-            character = np.cumsum((encoded & 0xC0) != 0x80)  # of every byte, counted from 1
+            character = np.cumsum((encoded & 0xC0) != 0x80)  # the character of every byte, counted from 1
             starts, ends = character[starts] - 1, character[ends - 1]
         return ids, list(zip(starts.tolist(), ends.tolist(), strict=True))
 
@@ -274,7 +274,7 @@ class Tokenizer(Contents):
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes of the ids; special tokens as they are written."""
-        # Arrays and tensors have a fast way to plain numbers.
+        # Arrays and tensors convert themselves much faster.
         given = ids.tolist() if hasattr(ids, "tolist") else list(ids)
         try:
             return self._encoder.decode(given)
@@ -301,13 +301,13 @@ class Tokenizer(Contents):
     # ------------------------------------------------------------------ larger and smaller
 
     def engine_merges(self) -> npt.NDArray[np.uint32]:
-        """The merges as training numbers them, for `from_merges`; an error where merges alone do not say it all."""
+        """The merges as training numbers them, for `from_merges`; an error if merges alone do not determine the ids."""
         return one_after_the_other(self._model)[0]
 
     def extended(
         self, pairs: npt.ArrayLike, *, record: Mapping[str, Any] | None = None, trace: pa.Table | None = None
     ) -> Tokenizer:
-        """With further merges, numbered as training goes on from this one; all ids stay."""
+        """With further merges, numbered as in training that continues this one; all ids stay."""
         return Tokenizer.from_model(self._model.extended(pairs, record=dict(record or {}), trace=trace))
 
     def truncate(self, vocab_size: int) -> Tokenizer:
@@ -393,5 +393,5 @@ class Tokenizer(Contents):
         return hash(self._model)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copied, and sent to worker processes, as what it is made of."""
+        """Pickle only the model; the encoder is rebuilt."""
         return Tokenizer.from_model, (self._model,)

@@ -1,7 +1,7 @@
-"""The merges so far, on disk, so that a killed run can go on.
+"""The merges so far, on disk, for a killed run to continue from.
 
-The state of a run is its list of merges, and who had run out of pairs by then: a resumed run applies
-those merges again.
+The state of a run is its list of merges, and which languages had run out of pairs. A resumed run applies those merges
+again.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from pairity.files.writing import write_file
 from pairity.training.engine import Exhausted, Steps
 
 SECONDS = 5.0
-"""The merges so far go to disk no more often than this. (An interruption saves, and costs nothing.)"""
+"""The least time between two saves. (Ctrl-C saves too, so it loses nothing.)"""
 
 COLUMNS = ["left", "right", "served", "count"]
 TYPES = [pa.uint32(), pa.uint32(), pa.int32(), pa.uint64()]
@@ -31,12 +31,12 @@ IN_PHRASES = ":phrases"
 
 
 def fingerprint(settings: Any) -> str:
-    """What must be the same for a run to go on: the settings and the digests of all text."""
+    """A digest of what must be equal for a run to continue: the settings and the digests of all text."""
     return hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode()).hexdigest()
 
 
 class Checkpoint:
-    """One file, replaced whole at each save."""
+    """One file, replaced as a whole at each save."""
 
     def __init__(self, path: Path, fingerprint: str) -> None:
         self.path = path
@@ -45,10 +45,10 @@ class Checkpoint:
         """Whether these are merges of the second stage, in phrases (`Settings.superwords`)."""
         self._pace = Pace(SECONDS)
         self._newest: tuple[Steps, Exhausted] | None = None
-        """What was heard since the last save."""
+        """The latest state, if it is not saved yet."""
 
     def hear(self, steps: Steps, exhausted: Exhausted) -> None:
-        """Keep the state of the run in memory, and now and then on disk."""
+        """Keep the state of the run in memory, and from time to time save it."""
         if not len(steps):
             return
         self._newest = steps, exhausted
@@ -56,7 +56,7 @@ class Checkpoint:
             self.save_newest()
 
     def save_newest(self) -> None:
-        """Save what was heard last, if that is not saved yet. A disk that is full now is no reason to end a run."""
+        """Save the latest state, unless it is saved. A full disk is only a warning: the run may still succeed."""
         if self._newest is None:
             return
         newest, self._newest = self._newest, None
@@ -92,7 +92,7 @@ class Checkpoint:
             raise PairityError(f"cannot read {self.path}: {error.strerror or error}.") from error
         try:
             steps, exhausted, metadata = parse(data)
-        except Exception as error:  # Arrow and JSON each have several
+        except Exception as error:  # Arrow and JSON raise many kinds
             raise PairityError(f"{self.path} is damaged ({error}): delete it to start over.") from error
         if metadata.get(DIGEST) != digest_of(steps, exhausted).encode():
             raise PairityError(
@@ -120,6 +120,6 @@ def parse(data: bytes) -> tuple[Steps, Exhausted, dict[bytes, bytes]]:
 
 
 def digest_of(steps: Steps, exhausted: Exhausted) -> str:
-    """Over the merges themselves and not the file: what it says is what was learned."""
+    """Of the merges, not of the file, so it proves that what was read is what was learned."""
     columns = [np.ascontiguousarray(column).tobytes() for column in steps.columns]
     return digest(b"".join(columns) + json.dumps(exhausted).encode())

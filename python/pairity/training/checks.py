@@ -1,6 +1,6 @@
-"""What can be known to be wrong before the work: each is an error with the language and what to do.
+"""Mistakes that can be found before the work: errors that name the language and say what to do.
 
-What concerns one policy alone is checked there (`Parity.check`).
+What concerns only one policy is checked in that policy (`Parity.check`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,13 +27,13 @@ from pairity.training.measure import bytes_per_line
 from pairity.training.policy import Policy, check_whole
 
 UNLIKELY = 2.0
-"""A ratio this many times beyond the lengths of all dev lines is probably not meant."""
+"""A ratio beyond the lengths of all dev lines by this factor is probably a mistake."""
 
 MOST_BYTES = 2**63
-"""The engine adds up counts in 64 bits."""
+"""The engine sums counts in 64 bits."""
 
 LONGEST = _core.LONGEST_WORD
-"""The engine takes a pre-token of this many bytes at most; together they may have any number."""
+"""The longest pre-token that the engine takes, in bytes. Their total is not limited."""
 
 
 LEAST = {"max_token_length": 2, "pad_to": 1}
@@ -45,7 +45,7 @@ def check_policy(policy: object) -> None:
 
 
 def check_numbers(numbers: Mapping[str, object]) -> None:
-    """{"min_frequency": 2, "max_token_length": None}: whole numbers, or None for what is not limited."""
+    """{"min_frequency": 2, "max_token_length": None}: whole numbers, or None for no limit."""
     for name, value in numbers.items():
         least = LEAST.get(name, 0)
         if value is not None and check_whole(name, value) < least:
@@ -53,7 +53,7 @@ def check_numbers(numbers: Mapping[str, object]) -> None:
 
 
 def check_superwords(share: float | None, cut: Pretokenization, *, continued: bool) -> None:
-    """`share`: of what is to be learned, how much comes from words, before phrases."""
+    """`share`: how much of the budget is learned from words, before phrases."""
     if share is None:
         return
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share < 1:
@@ -75,7 +75,7 @@ def check_superwords(share: float | None, cut: Pretokenization, *, continued: bo
 
 
 def check_goal(vocab_size: int | None, num_merges: int | None, taken: int, *, continued: bool) -> None:
-    """`taken` is how many tokens there are before the first merge."""
+    """`taken` is the number of tokens before the first merge."""
     if (vocab_size is None) == (num_merges is None):
         size = "vocab_size (--vocab-size) or num_merges (--num-merges)"
         more = "add_tokens (--add-tokens), " if continued else ""
@@ -95,7 +95,7 @@ def check_goal(vocab_size: int | None, num_merges: int | None, taken: int, *, co
 def check_add_tokens(
     add_tokens: int | None, vocab_size: int | None, num_merges: int | None, continue_from: object
 ) -> None:
-    """`add_tokens` says how much to learn beside what is there."""
+    """`add_tokens` is how much to learn in addition to an existing tokenizer."""
     if add_tokens is None:
         return
     if continue_from is None:
@@ -119,21 +119,21 @@ def check_exportable(pattern: str | None) -> None:
 
 
 def check_special_tokens(names: Iterable[str]) -> None:
-    """Refuse special tokens that files would write as they write a byte."""
+    """Refuse special tokens that tokenizer files would spell like a byte."""
     check_no_clash(names, BYTE_TOKENS)
 
 
 def check_not_learned(names: Iterable[str], train: Counts, min_frequency: int) -> None:
-    """Refuse special tokens that could be learned as ordinary tokens too: files could not tell the two apart.
+    """Refuse special tokens that could also be learned as ordinary tokens: files could not tell the two apart.
 
-    Only what lies within a pre-token, often enough, can become a token.
+    A token can only be learned if it occurs inside pre-tokens, and often enough.
     """
-    # Hundreds of names begin alike, and few pre-tokens hold that.
+    # Hundreds of names start with the same two bytes, and few pre-tokens contain them: filter by those once.
     begun: dict[bytes, dict[str, LanguageCounts]] = {}
     for name in {RESERVED if name.startswith(RESERVED) else name: None for name in names}:
         try:
             spelled = to_bytes(name)
-        except KeyError:  # not in the alphabet of the files
+        except KeyError:  # files cannot spell it with the alphabet of bytes
             continue
         beginning = spelled[:2]
         if beginning not in begun:
@@ -154,7 +154,7 @@ def check_not_learned(names: Iterable[str], train: Counts, min_frequency: int) -
 
 
 def containing(counts: LanguageCounts, part: bytes) -> LanguageCounts:
-    """Only the pre-tokens that have these bytes in them."""
+    """Only the pre-tokens that contain these bytes."""
     has = np.asarray(pc.match_substring(counts.pretokens, part))
     return replace(counts, pretokens=counts.pretokens.filter(has), counts=counts.counts[has])
 
@@ -165,7 +165,7 @@ def check_checkpoint(checkpoint: object, resume: bool) -> None:
 
 
 def named_languages(sources: Resolved) -> list[str] | None:
-    """The languages in sources, or None if only reading counts, or records that name their language, can tell."""
+    """The languages in sources; None if one has to read them to know (counts, or records that name their language)."""
     found: list[str] = []
     for part in sources.inputs:
         if part.language:
@@ -192,7 +192,7 @@ def without(languages: Sequence[str], skip: Iterable[str]) -> list[str]:
 
 
 def check_dev(dev: Counts, policy: Policy) -> None:
-    """Costs per line can be compared only if all languages have the same lines."""
+    """Refuse dev text that is not parallel: costs per line can only be compared on the same lines."""
     lines = {language: dev[language].lines for language in policy.compared_by_line(list(dev))}
     check_parallel(
         {language: number for language, number in lines.items() if number is not None},
@@ -205,7 +205,7 @@ def check_dev(dev: Counts, policy: Policy) -> None:
 def unlikely_ratios(
     ratios: Mapping[str, float], train: Mapping[str, LanguageCounts], dev: Mapping[str, LanguageCounts]
 ) -> list[str]:
-    """A warning for each ratio that no dev line is near: its language would get no merges, or nearly all."""
+    """A warning for each ratio far from all dev lines: its language would get no merges, or nearly all."""
     lengths = lengths_of_lines(dev)
     if not lengths:
         return []
@@ -225,22 +225,22 @@ def unlikely_ratios(
 
 
 def lengths_of_lines(dev: Mapping[str, LanguageCounts]) -> dict[str, float]:
-    """{"eng_Latn": 130.4, ...}: mean bytes per dev line, where the number of lines is known."""
+    """{"eng_Latn": 130.4, ...}: mean bytes per dev line, if the number of lines is known."""
     return {language: size for language, counts in dev.items() if (size := bytes_per_line(counts))}
 
 
 def what_auto_means(language: str, train: LanguageCounts, dev: Mapping[str, LanguageCounts]) -> str:
-    """The advice to choose a ratio that makes sense, where dev text says how many lines it has."""
+    """The advice to use auto, with the estimate that it would give."""
     guess = estimate(train, dev)
     assert guess is not None
     return f"--ratio {language}=auto estimates it at {guess.bytes:,.1f} bytes."
 
 
 def check_lengths(texts: Counts) -> None:
-    """No pre-token may be longer than the engine takes."""
+    """Refuse pre-tokens too long for the engine."""
     for language, counts in texts.items():
         offsets = np.frombuffer(counts.buffers()[1], np.int64)
-        # No pre-token is longer than all of them together, which is quickly known.
+        # The total length, which is known at once, rules out long pre-tokens in most texts.
         if offsets[-1] - offsets[0] > LONGEST and (longest := int(np.diff(offsets).max())) > LONGEST:
             what = "training" if texts.split == "train" else texts.split
             raise PairityError(
@@ -251,7 +251,7 @@ def check_lengths(texts: Counts) -> None:
 
 
 def check_train(train: Counts) -> None:
-    """No text may be empty, and no sum may pass 64 bits: the global phase adds up all languages."""
+    """Refuse empty text, and counts whose sum exceeds 64 bits: the global phase sums over all languages."""
     total = 0
     for language, counts in train.items():
         if counts.total == 0:

@@ -1,4 +1,4 @@
-"""What languages are compared by, where a policy compares them: dev text, ratios, or train text."""
+"""How policies compare languages: by dev text, by ratios, or by train text."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -17,7 +17,7 @@ ByLanguage = Mapping[str, LanguageCounts]
 NOTHING: Mapping[str, Sequence[int]] = MappingProxyType({})
 
 AUTO = "auto"
-"""A ratio that is estimated (`estimating.py`)."""
+"""Ask for an estimated ratio (`estimating.py`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,9 +58,9 @@ class Comparing:
     def check(
         self, train: Collection[str], dev: Collection[str] | None, left_out: Collection[str] = ()
     ) -> None:
-        """Every language must have something to be measured by, and every name must be known.
+        """Refuse a language that nothing measures, and a name that does not exist.
 
-        `left_out`: languages of dev that train lacks, which may be its languages by other names.
+        `left_out`: languages of dev that train lacks; they may be those of train under other names.
         """
         ratios = self.ratios or {}
         if unknown := [language for language in ratios if language not in train]:
@@ -83,7 +83,7 @@ class Comparing:
             )
 
     def check_copied(self, dev: Collection[str]) -> None:
-        """Ratios that are lengths of dev lines need that dev text."""
+        """Refuse a ratio that copies the dev lines of a language without dev text."""
         copied = {
             language: ratio for language, ratio in (self.ratios or {}).items() if isinstance(ratio, str)
         }
@@ -103,7 +103,7 @@ class Comparing:
             )
 
     def compared_by_line(self, dev: Collection[str]) -> list[str]:
-        """The languages of dev whose lines decide who is served: these must be parallel."""
+        """The dev languages whose cost per line decides who is served: their text must be parallel."""
         if self.unit != "line" or self.on == "train":
             return []
         return [language for language in dev if language not in (self.ratios or {})]
@@ -141,7 +141,7 @@ class Comparing:
         )
 
     def estimated(self) -> list[str]:
-        """The languages whose ratio is to be found out."""
+        """The languages whose ratio is "auto"."""
         return [language for language, ratio in (self.ratios or {}).items() if ratio == AUTO]
 
     def describe_comparing(self) -> dict[str, Any]:

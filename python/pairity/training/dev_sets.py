@@ -1,13 +1,13 @@
-"""Several dev sets: texts of different kinds that steer together, each as much as its weight says.
+"""Several dev sets: texts of different kinds that steer training together, by weight.
 
-A set says what a language costs relative to the others, so what counts is its cost over the mean of the set:
+What counts in a set is the cost of a language relative to the others, so costs are divided by the mean of the set:
 
     cost of a language = the mean of the first set * sum over the sets of  share * cost in the set / mean of the set
 
-The mean of a set is over the languages, before the first merge, when every byte is a token. It is one number a set, so
-that it is not followed further down changes how much the sets weigh against each other, and no language. The sum is
-then one of tokens, each counted a whole number of times: the dev text of a language is ONE list of words, those of all
-sets with their counts multiplied, and nothing after this module knows of sets.
+The mean of a set is taken over its languages before the first merge, when every byte is a token, and stays fixed.
+Updating it would only change how the sets weigh against each other, not how languages compare. So the cost is a sum of
+tokens, each counted a whole number of times: the dev text of a language is ONE list of words, those of all sets with
+their counts multiplied, and nothing after this module knows about sets.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,8 +24,8 @@ from pairity.training.comparing import is_positive
 from pairity.training.measure import Measure
 
 SCALE = 2**48
-"""What the tokens of a language that costs the mean add up to before the first merge. A language costs at most as many
-times the mean as there are languages, so that all sums are far below 2**63, and in floats they are nearly exact."""
+"""The number of tokens, before the first merge, of a language that costs exactly the mean. With n languages, none costs
+more than n times the mean, so all sums stay far below 2**63 and are nearly exact as floats."""
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,9 @@ def of_set(name: str) -> Iterator[None]:
 def together(
     measures: Mapping[str, Mapping[str, Measure]], weights: Mapping[str, float]
 ) -> dict[str, Measure]:
-    """Set -> language -> measure on dev text, as one measure per language; all have the same languages.
+    """Combine {set: {language: measure}} into one measure per language; all sets have the same languages.
 
-    Fractions are exact, and each number is rounded once, to the nearest whole number (a half to the even one).
+    Fractions are exact, and each number is rounded only once, to the nearest whole number (halves to even).
     """
     total = sum(map(Fraction, weights.values()))
     means, scales = {}, {}
@@ -113,7 +113,7 @@ def together(
 
 
 def multiplied(name: str, text: LanguageCounts, times: Fraction) -> LanguageCounts:
-    """A text that many times over."""
+    """The text with all counts multiplied by `times`, rounded."""
     whole = round(times)
     if not whole:
         raise PairityError(

@@ -3,7 +3,7 @@
     learn([(columns(train["eng_Latn"]), None)], merges=2)
     -> Learned(steps=Steps(left=[63, 71], right=[72, 256], served=[-1, -1], count=[83, 41]), ...)
 
-Ids: 0 to 255 are the bytes in the order of `alphabet.BYTE_ORDER`, 256 and up what was learned.
+Ids 0 to 255 are the bytes in the order of `alphabet.BYTE_ORDER`; learned tokens start at 256.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,18 +17,18 @@ from pairity import _core
 from pairity.counts.values import LanguageCounts
 
 Columns = tuple[Any, Any, Any]
-"""Pre-tokens end to end (uint8), where each begins and ends (int64), how often each occurs (uint64)."""
+"""Pre-tokens end to end (uint8), the n + 1 offsets between them (int64), how often each occurs (uint64)."""
 
 Measured = tuple[Columns, float, float]
 """The text that a language is measured by, its units and its ratio."""
 
 Exhausted = Sequence[tuple[int, int]]
-"""(language, how many merges there were when it had no pair left)."""
+"""(language, number of merges when it ran out of pairs)."""
 
 
 @dataclass(frozen=True)
 class Steps:
-    """The merges, one entry each: the ids joined, the language served (-1: none), the pair's count in it."""
+    """The merges: for each, the two ids, the language served (-1: none), and the count of the pair there."""
 
     left: npt.NDArray[np.uint32]
     right: npt.NDArray[np.uint32]
@@ -37,13 +37,13 @@ class Steps:
 
     @classmethod
     def of(cls, columns: Sequence[Any]) -> "Steps":
-        """From four buffers of the engine."""
+        """From the four buffers that the engine returns."""
         kinds = zip(columns, ("<u4", "<u4", "<i4", "<u8"), strict=True)
         return cls(*(np.frombuffer(column, kind) for column, kind in kinds))
 
     @classmethod
     def known(cls, pairs: npt.NDArray[np.uint32]) -> "Steps":
-        """Merges of an earlier run, as rows of (left, right): they served nobody, and their counts are unknown."""
+        """Merges of an earlier run, as rows of (left, right). They serve no language, and their counts are unknown."""
         left, right = (np.ascontiguousarray(pairs[:, side]) for side in (0, 1))
         return cls(left, right, np.full(len(pairs), -1, np.int32), np.zeros(len(pairs), np.uint64))
 
@@ -51,7 +51,7 @@ class Steps:
         return len(self.left)
 
     def __add__(self, further: "Steps") -> "Steps":
-        """One after the other."""
+        """These steps, then `further`."""
         both = zip(self.columns, further.columns, strict=True)
         return Steps(*(np.concatenate(columns) for columns in both))
 
@@ -72,12 +72,12 @@ class Learned:
     steps: Steps
     exhausted: Exhausted
     sampled: npt.NDArray[np.int64]
-    """After how many merges the tokens were counted."""
+    """The numbers of merges after which tokens were counted."""
     token_counts: npt.NDArray[np.uint64]
-    """How many tokens the measured text of each language took then."""
+    """The tokens in the measured text of each language at that time."""
 
     def after(self, steps: Steps) -> "Learned":
-        """The same with merges before those that were learned; nothing is known of the time before these."""
+        """The same with `steps` put before what was learned; costs during those are unknown."""
         number = len(steps)
         exhausted = [(language, number + step) for language, step in self.exhausted]
         return replace(self, steps=steps + self.steps, exhausted=exhausted, sampled=number + self.sampled)
@@ -103,12 +103,12 @@ def learn(
     checkpoint: Callable[[Steps, Exhausted], object] | None = None,
     checkpoint_seconds: float = 1.0,
 ) -> Learned:
-    """Learn until there are `merges` merges, or `tokens` tokens beside the bytes; `known` ones count.
+    """Learn until there are `merges` merges, or `tokens` tokens in addition to the bytes, including the `known` ones.
 
-    `start`: pre-tokens start as this encoder cuts them, not as bytes. With it come the ids of its tokens in the order
-    of their numbers here (256 and up are those beside the bytes), and only tokens that it lacks are learned.
-    `global_merges`: how many come from all languages together (None: all). `tick(done, language)` is called now
-    and then, `checkpoint(steps, exhausted)` every `checkpoint_seconds`, both on this thread.
+    `start` is (encoder, ids): pre-tokens start as the encoder cuts them, not as bytes, and only tokens that it lacks
+    are learned. The ids are those of its tokens in the order of their numbers here, where the first 256 are the bytes.
+    `global_merges`: how many merges to take from all languages together (None: all). `tick(done, language)` is called
+    from time to time, `checkpoint(steps, exhausted)` every `checkpoint_seconds`, both on this thread.
     """
     columns, sampled, counted, exhausted = _core.train(
         list(languages),
@@ -140,6 +140,6 @@ def learn(
 
 
 def columns(counts: LanguageCounts) -> Columns:
-    """Counts as the engine reads them, without a copy."""
+    """Counts in the layout that the engine reads, without copying."""
     data, offsets = counts.buffers()
     return np.frombuffer(data, np.uint8), np.frombuffer(offsets, np.int64), counts.counts

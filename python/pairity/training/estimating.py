@@ -1,16 +1,16 @@
-"""Ratios that nobody gave: how many bytes a language would take to say what a dev line says.
+"""Estimated ratios: how many bytes a language would need to say what a dev line says.
 
-With a few lines of dev text, translations of the first ones of the others:
+From a few dev lines, which translate the first lines of the other languages:
 
     these 20 lines have 2,870 bytes, and those of the others 94% of what 20 of their lines have on average
     -> 2870 / (20 * 0.94) = 152.7
 
-Without any: a dev line has about as many characters in all languages of a script, and how many bytes a character has
-is known from the train text.
+Without dev lines: a dev line has about the same number of characters in all languages of a script, and the train text
+tells the bytes per character.
 
-    Hindi beside Marathi, and no other language in Devanagari: 126.0 characters * 2.60 bytes = 327.6
+    Hindi next to Marathi, and no other language in Devanagari: 126.0 characters * 2.60 bytes = 327.6
 
-docs/ratios.py measures both, and what else was tried.
+docs/ratios.py measures both, and alternatives that were dropped.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,25 +26,25 @@ from pairity.errors import PairityError
 from pairity.languages import SCRIPTS
 
 ENOUGH = 10_000
-"""Pre-tokens that are looked at to know the script of a text."""
+"""How many pre-tokens to look at to find the script of a text."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Bytes of a line-equivalent, and the languages whose dev lines it is in proportion to."""
+    """Bytes of a line-equivalent, and the languages whose dev lines it was estimated from."""
 
     bytes: float
     languages: tuple[str, ...]
     lines: int | None = None
-    """The lines of dev text that it comes from, if there were any."""
+    """How many dev lines of the language itself were used; None: it had none."""
     is_rough: bool = False
-    """No other language is written as this one is, so all of them were asked."""
+    """No other language shares its script, so the estimate uses all of them."""
 
 
 def estimate(train: LanguageCounts, dev: Mapping[str, LanguageCounts]) -> Estimate | None:
-    """By the train text of a language; None if no dev text says how many lines it has.
+    """From the train text of a language; None if no dev text records its number of lines.
 
-    Here as below fractions are exact and rounded once, at the end, so every machine finds the same.
+    Here and below, fractions are exact and rounded once at the end, so every machine gets the same result.
     """
     most = max((counts.lines or 0 for counts in dev.values()), default=0)
     whole = {language: counts for language, counts in dev.items() if most and counts.lines == most}
@@ -57,7 +57,7 @@ def estimate(train: LanguageCounts, dev: Mapping[str, LanguageCounts]) -> Estima
 
 
 def estimate_by_lines(language: str, sizes: Mapping[str, Sequence[int]]) -> Estimate:
-    """By the first lines of dev text; `sizes` are the bytes of each dev line of every language."""
+    """From the first dev lines; `sizes` are the bytes of each dev line of every language."""
     own, lines = sum(sizes[language]), len(sizes[language])
     most = max((len(sizes[other]) for other in sizes if other != language), default=0)
     others = [other for other in sizes if len(sizes[other]) == most and other != language]
@@ -73,7 +73,7 @@ def estimate_by_lines(language: str, sizes: Mapping[str, Sequence[int]]) -> Esti
 
 
 def relatives(text: LanguageCounts, others: Mapping[str, LanguageCounts]) -> Sequence[str]:
-    """Those that are written as the text is: in its script, or else in one of its family of scripts."""
+    """The languages in the script of the text or, if there are none, in its family of scripts."""
     script, scripts = script_of(text), {language: script_of(counts) for language, counts in others.items()}
     for kind in (str, family_of):
         if found := [language for language in others if kind(scripts[language]) == kind(script)]:
@@ -82,7 +82,7 @@ def relatives(text: LanguageCounts, others: Mapping[str, LanguageCounts]) -> Seq
 
 
 def script_of(counts: LanguageCounts) -> str:
-    """ "Latn", by the text itself: a language may have any name. Empty where no character has a script."""
+    """ "Latn", from the text itself: a language may have any name. Empty if no character has a script."""
     ends = np.cumsum(counts.counts)
     evenly = np.arange(0, counts.total, max(1, counts.total // ENOUGH), dtype=np.uint64)
     words = counts.pretokens.take(np.searchsorted(ends, evenly, side="right")).to_pylist()

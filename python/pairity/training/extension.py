@@ -1,4 +1,4 @@
-"""The report of an extension: what each language costs before and after, that the ids stayed, and the rows to add.
+"""The report of an extension: costs before and after, proof that old ids are unchanged, and embedding rows to add.
 
 {"tokens": {"before": 800, "after": 850}, "ids_unchanged": 800,
  "embedding_rows": {"before": 800, "after": 850, "padded_to": 64, "padded": 896},
@@ -20,7 +20,7 @@ from pairity.training.measure import Measure
 def extension_report(
     old: Tokenizer, new: Tokenizer, measures: Mapping[str, Measure], pad_to: int | None, threads: int
 ) -> dict[str, Any]:
-    """Costs are measured by encoding the text anew with both, and every old id is compared."""
+    """Measure costs by encoding the text with both tokenizers, and compare every old id."""
     rows: dict[str, int] = {"before": len(old), "after": len(new)}
     if pad_to is not None:
         rows |= {"padded_to": pad_to, "padded": padded_rows(new, pad_to)}
@@ -40,6 +40,6 @@ def extension_report(
 
 
 def tokens_in(uncut: BpeModel, text: LanguageCounts, threads: int) -> int:
-    """How many tokens a text takes that was cut and counted."""
+    """The number of tokens in a text, from its counted pre-tokens."""
     lengths = np.frombuffer(uncut.encoder.count(tuple(text.pretokens.to_pylist()), threads=threads), np.int64)
     return weighted(lengths, text.counts)

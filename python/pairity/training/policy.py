@@ -1,17 +1,17 @@
-"""Who is served at each merge: every variant of the method is a frozen value.
+"""Policies: which language each merge serves. Every variant of the method is a frozen value.
 
     Classical()                          nobody: the most frequent pair of all languages together
     Parity()                             the language that is compressed worst on the dev set
     Parity(global_merges=0.5)            hybrid: classical for the first half of the merges
-    Parity(window=100, alpha=2.0)        nobody more than alpha times its share of 100 merges
-    Parity(joint=0.5)                    of the worst language's frequent pairs the one that helps all languages most
+    Parity(window=100, alpha=2.0)        no language more than alpha times its share of 100 merges
+    Parity(joint=0.5)                    the worst language's frequent pair that helps all languages most
     Parity(ratios={"code": 130.0})       a language without dev text: the bytes of its line-equivalent
-    Parity(ratios={"code": "eng_Latn"})  the same, but as many bytes as a dev line of English has
-    Parity(ratios={"code": "auto"})      the same, estimated by its script and its train text, or by a few dev lines
+    Parity(ratios={"code": "eng_Latn"})  the same, with the length of a dev line of English
+    Parity(ratios={"code": "auto"})      the same, estimated from its script and train text, or from a few dev lines
     Parity(on="train")                   no dev set at all: bytes per token of the train text
-    Fair(beta=64)                        nobody: the pair that saves most, where a language that costs more weighs more
+    Fair(beta=64)                        nobody: the pair that saves the most, with more weight on expensive languages
 
-Training asks every policy the same questions, so all classes have the same methods.
+Training treats all policies alike, so all classes have the same methods.
 """
 
 import operator
@@ -50,7 +50,7 @@ class Classical:
     def check(
         self, train: Collection[str], dev: Collection[str] | None, left_out: Collection[str] = ()
     ) -> None:
-        """Nothing has to be measured, so nothing can be missing."""
+        """Nothing is compared, so nothing can be missing."""
 
     def compared_by_line(self, dev: Collection[str]) -> list[str]:
         return []
@@ -157,11 +157,11 @@ class Fair(Comparing):
     def __post_init__(self) -> None:
         if isinstance(self.beta, bool | complex) or (self.beta != 0 and not is_positive(self.beta)):
             raise PairityError(f"beta is {self.beta}: it must be a finite number, 0 or more, such as 64.")
-        object.__setattr__(self, "beta", float(self.beta))  # 4 and 4.0 are the same run
+        object.__setattr__(self, "beta", float(self.beta))  # so that 4 and 4.0 are recorded as the same run
         super().__post_init__()
 
     def global_merges_of(self, budget: int) -> int:
-        """None of them: the weights count from the first merge on."""
+        """None: the weights apply from the first merge on."""
         return 0
 
     def window_setting(self) -> None:
@@ -188,11 +188,11 @@ OF_METHOD: Final[Mapping[str, tuple[str, ...]]] = {
     name: tuple(field.name for field in fields(kind))
     for name, kind in (("parity", Parity), ("fair", Fair), ("classical", Classical))
 }
-"""Method -> the settings that it has a use for."""
+"""Method -> the settings that it uses."""
 
 
 def compares(method: str) -> bool:
-    """Whether a method compares languages, by dev text as a rule."""
+    """Whether a method compares languages, usually on dev text."""
     return "on" in OF_METHOD.get(method, ())
 
 
@@ -214,7 +214,7 @@ def refuse_lone_alpha(alpha: float) -> NoReturn:
 
 
 def check_whole(name: str, value: object) -> int:
-    """The value as a whole number that the engine can hold."""
+    """The value as a whole number that fits the engine's integers."""
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:

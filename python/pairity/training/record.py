@@ -1,4 +1,4 @@
-"""The record: what pairity.json says of a run."""
+"""The record: what pairity.json says about a run."""
 
 from collections.abc import Collection, Mapping
 from importlib.metadata import version
@@ -15,7 +15,7 @@ from pairity.training.trace import STUCK_GAIN, STUCK_SERVICES, Trace
 
 
 def record_of(settings: Settings, texts: Texts, trace: Trace, exhausted: Exhausted) -> dict[str, Any]:
-    """All that explains the result to a reader of pairity.json."""
+    """Everything that explains the result to a reader of pairity.json."""
     retired = {trace.languages[language]: step for language, step in exhausted}
     return (
         settings.describe()
@@ -46,8 +46,8 @@ def languages_of(
 ) -> dict[str, dict[str, Any]]:
     """{"eng_Latn": {"train": {...}, "dev": {...}, "served": 83, "cost": 30.2, "exhausted_at": 812}, ...}
 
-    A language with a ratio also says how long its line-equivalent is, and as whose dev lines or by whose it was
-    estimated: "line_equivalent": {"bytes": 130.4, "copied_from": "eng_Latn"}.
+    A language with a ratio also has the length of its line-equivalent, and the languages that this comes from:
+    "line_equivalent": {"bytes": 130.4, "copied_from": "eng_Latn"}.
     """
     services, costs = trace.services(), trace.final_costs()
     equivalents = {
@@ -88,7 +88,7 @@ def notes_of(settings: Settings, texts: Texts) -> list[str]:
 
 
 def warnings_of(settings: Settings, texts: Texts, trace: Trace, retired: Mapping[str, int]) -> list[str]:
-    """What the user should hear: who ran out of pairs, who is stuck or starved, what was not UTF-8."""
+    """Warnings for the user: languages that ran out of pairs, are stuck or starved, or had text that is not UTF-8."""
     found = []
     missing = settings.budget - learned_of(settings, trace)
     if missing:
@@ -124,10 +124,10 @@ def warnings_of(settings: Settings, texts: Texts, trace: Trace, retired: Mapping
 
 
 def never_served(texts: Texts, trace: Trace, retired: Mapping[str, int]) -> dict[str, list[str]]:
-    """{why, and what to do: the languages}"""
+    """{reason and advice: languages}"""
     found: dict[str, list[str]] = {}
     for language in trace.never_served():
-        if language in trace.starved():  # that warning says how often it was served
+        if language in trace.starved():  # its own warning says how often it was served
             continue
         if language in retired:
             cause = "no pair in the training text can become a token. Give more training text."

@@ -1,7 +1,7 @@
-"""What a record says of a run, read back as values.
+"""The record of a run, read back as values.
 
-A record that training wrote says all of it. Another one (imported, of another version, written by hand) may lack
-any of it or have it in another shape: then that part is None or empty, and the rest is still there.
+A record written by training is complete. Others (imported, from another version, written by hand) may lack any part or
+have it in another shape: then that part is None or empty, and the rest is still available.
 """
 
 import math
@@ -14,31 +14,31 @@ from pairity.training.measure import set_apart
 
 @dataclass(frozen=True)
 class LanguageOfRun:
-    """One language. `cost` is per unit of the run, or per line-equivalent where there is one."""
+    """One language. `cost` is per unit of the run, or per line-equivalent if it has one."""
 
     name: str
     train_bytes: int | None
     served: int | None
     cost: float | None
     line_equivalent: float | None
-    """Bytes that are worth a dev line ..."""
+    """Bytes that count as one dev line ..."""
     copied_from: str | None
-    """... because a dev line of this language has as many ..."""
+    """... copied from the dev lines of this language ..."""
     estimated_lines: int | None
-    """... or by so many lines of dev text (0: by its script), if it is an estimate."""
+    """... or estimated from this many dev lines (0: from its script)."""
     states: tuple[str, ...]
     """("exhausted at 1,203", "starved")"""
     floor: float | None
-    """Pre-tokens per dev line: no vocabulary costs less."""
+    """Pre-tokens per dev line: no vocabulary can cost less."""
     of_bytes: int | None = None
-    """What the train text was drawn from."""
+    """The size of the text that the train text was drawn from."""
     superwords: float | None = None
-    """Their share among the tokens of the dev text."""
+    """The share of superwords among the tokens of the dev text."""
 
 
 @dataclass(frozen=True)
 class Extension:
-    """What a tokenizer that was continued gained, and what a model needs for it."""
+    """What a continued tokenizer gained, and what a model needs to use it."""
 
     costs: tuple[tuple[str, float, float], ...]
     """(language, before, after), the most expensive first."""
@@ -52,11 +52,11 @@ class Extension:
 
 @dataclass(frozen=True)
 class Run:
-    """The languages, the most expensive first, and what a reader has to know."""
+    """A run: its languages, the most expensive first, and notes for the reader."""
 
     languages: tuple[LanguageOfRun, ...]
     on: str
-    """What languages were compared on: "dev" or "train"."""
+    """The text that languages were compared on: "dev" or "train"."""
     unit: str
     merges: int | None
     extension: Extension | None
@@ -77,7 +77,7 @@ class Run:
 
 
 def run_of(record: Mapping[str, Any] | None) -> Run:
-    """What a truncated tokenizer costs, and which merges it has, is not in its record: that tells of the larger one."""
+    """The record of a truncated tokenizer is that of the larger one, so its costs and merges are left out."""
     record = record or {}
     truncated = "truncated_from" in record
     method = as_mapping(record.get("method"))
@@ -156,7 +156,7 @@ def as_number(value: object) -> float | None:
         return None
     try:
         return float(value) if math.isfinite(value) and value >= 0 else None
-    except OverflowError:  # a whole number beyond all floats
+    except OverflowError:  # an integer too large for a float
         return None
 
 

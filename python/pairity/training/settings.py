@@ -1,4 +1,4 @@
-"""What is to be learned, as one frozen value that is checked when it is made."""
+"""What to learn, as one frozen value that is checked on creation."""
 
 import json
 import os
@@ -72,22 +72,22 @@ class Settings:
 
     @property
     def as_encoded(self) -> bool:
-        """Pre-tokens start as that tokenizer cuts them; otherwise the engine makes its merges again."""
+        """Whether pre-tokens start as that tokenizer encodes them; otherwise the engine applies its merges again."""
         return self.start is not None and self.start.model.training_start.as_encoded
 
     @property
     def special_ids(self) -> int:
-        """How many ids the special tokens have; names of an imported tokenizer may share one."""
+        """The number of ids of special tokens; in an imported tokenizer, several names may share an id."""
         return len(self.start.model.special_ids) if self.start else len(self.special_tokens)
 
     @property
     def taken(self) -> int:
-        """How many tokens there are before anything is learned."""
+        """The number of tokens before anything is learned."""
         return self.start.vocab_size if self.start else len(BYTE_TOKENS) + self.special_ids
 
     @property
     def budget(self) -> int:
-        """How many tokens (or merges, if those are the goal) are to be learned."""
+        """How many tokens (or merges, if those are the goal) to learn."""
         if self.num_merges is not None:
             return self.num_merges
         assert self.vocab_size is not None
@@ -95,27 +95,27 @@ class Settings:
 
     @property
     def budget_in_words(self) -> int:
-        """How much of the budget is learned from words: all of it, or up to where superwords begin."""
+        """How much of the budget is learned from words: all of it, unless there are superwords."""
         return self.budget if self.superwords is None else round(self.superwords * self.budget)
 
     def share(self, merges: int) -> int:
-        """How much of the budget is done after this many merges; a few of them may not make a new token."""
+        """How much of the budget is done after this many merges; a few of them may make no new token."""
         return min(merges - len(self.remade), self.budget)
 
     @property
     def remade(self) -> Steps:
-        """The merges that the engine makes again before it learns."""
+        """The merges that the engine applies again before it learns."""
         return NO_STEPS if self.as_encoded else self.known
 
     @property
     def first_tokens(self) -> Sequence[bytes]:
-        """The tokens before the first merge of the engine, by their numbers there."""
+        """The engine's tokens before its first merge, by number."""
         if self.start is None or not self.as_encoded:
             return BYTE_TOKENS
         return [self.start.tokens[token_id] for token_id in self.start.model.training_start.ids]
 
     def for_engine(self, *, in_words: bool = False) -> dict[str, Any]:
-        """The engine counts what is known as learned. `in_words`: up to where superwords begin."""
+        """Arguments of `learn`, whose goals include what is known. `in_words`: only the part before superwords."""
         known = len(self.remade)
         goal = self.budget_in_words if in_words else self.budget
         known_tokens = len(self.start.vocabulary) - len(BYTE_TOKENS) if self.start else 0
@@ -175,7 +175,7 @@ def make_settings(
     superwords: float | None = None,
     **others: Any,
 ) -> Settings:
-    """From the arguments of `train`. A tokenizer that is continued keeps how it cuts text and its special tokens."""
+    """From the arguments of `train`. A continued tokenizer keeps its special tokens and its way of cutting text."""
     check_numbers(
         {"vocab_size": vocab_size, "num_merges": num_merges, "reserved": reserved, "pad_to": pad_to}
     )
@@ -215,7 +215,7 @@ def make_settings(
 
 
 def opened(source: Any) -> Tokenizer:
-    """The tokenizer to continue from: one of ours, the place of one, or an object of `tokenizers` or `transformers`."""
+    """The tokenizer to continue from: a `Tokenizer`, a path, or an object of `tokenizers` or `transformers`."""
     if isinstance(source, Tokenizer):
         return source
     if not isinstance(source, str | os.PathLike):
@@ -234,26 +234,26 @@ def opened(source: Any) -> Tokenizer:
 
 
 def how_to_list(found: Found) -> str:
-    """How a file of ranks gets special tokens."""
+    """Advice on how to list the special tokens of a file of ranks."""
     contents = '{"special_tokens": {"NAME": ID}}'
     beside = Path(found.place).with_suffix(".json").name
     if beside != "tokenizer.json":
         return f"first list them next to it, in {beside}: {contents}."
-    return (  # a file of that name would be opened in place of the ranks
+    return (  # a file of that name would be opened instead of the ranks
         f"first copy it to ranks.tiktoken, list them next to the copy, in ranks.json: {contents}, and "
         f"continue from ranks.tiktoken@{found.pattern or 'PATTERN'}."
     )
 
 
 def digest_of_table(model: BpeModel) -> str:
-    """Over all that decides how text that is cut becomes ids."""
+    """Of everything that decides how pre-tokens become ids."""
     tokens, offsets = model.buffers()
     rest = json.dumps([model.special_tokens, model.whole_pretokens]).encode()
     return digest(b"".join([tokens, offsets, model.merges.astype("<u4").tobytes(), rest]))
 
 
 def with_roles(special_tokens: Sequence[str], roles: Roles) -> list[str]:
-    """The special tokens, and after them those that only a role names."""
+    """The special tokens, followed by those that only a role names."""
     names = list(special.check_names(special_tokens))
     names += [name for name in dict.fromkeys(roles.named.values()) if name not in names]
     if blank := [name for name in names if name.isspace()]:
@@ -271,7 +271,7 @@ def with_reserved(
     vocab_size: int | None,
     num_merges: int | None,
 ) -> tuple[tuple[str, ...], int | None]:
-    """The special tokens with those that are reserved or make the size round, and the size with the latter."""
+    """The special tokens with reserved ones and padding added, and the vocabulary size with the padding."""
     names = special.check_names(special_tokens)
     padding = 0
     if pad_to is not None:
@@ -283,7 +283,7 @@ def with_reserved(
 def inherit_pretokenization(
     start: Tokenizer, pretokenizer: str | None, digits: bool, normalize: str | None
 ) -> Pretokenization:
-    """That of the tokenizer to continue from, since its merges make sense with no other."""
+    """The pre-tokenization of the tokenizer to continue from; its merges make no sense with another."""
     own = start.model.cut
     if own.pattern is not None:
         check_pattern(own.pattern)  # an imported one may hide text from training

@@ -1,4 +1,4 @@
-"""Superwords: how many a run has learned, and what each language got of them.
+"""Superwords: how many a run has learned, and how each language uses them.
 
 {"stages": {"words": 31872, "phrases": 31872, "superwords": 15020},
  "languages": {"eng_Latn": {"superwords": {"served": 980, "cost_before": 41.3, "share": 0.124}, ...}, ...}}
@@ -16,11 +16,11 @@ from pairity.training.texts import Texts
 from pairity.training.trace import Trace
 
 EDGE = re.compile(r"\S ")
-"""The edge of two words. No token has it that was learned from words."""
+"""The edge between two words, which no token learned from words contains."""
 
 
 def is_superword(token: bytes) -> bool:
-    # What is left of a character at either end may be white space, so it is not taken for part of a word.
+    # A broken character at either end may be white space, so it is ignored.
     return EDGE.search(token.decode(errors="ignore")) is not None
 
 
@@ -51,7 +51,7 @@ def superwords_of(settings: Settings, texts: Texts, trace: Trace, model: BpeMode
 
 
 def merges_in_words(settings: Settings, trace: Trace) -> int:
-    """How many merges came from words. Where words ran out of pairs, the first merge after that makes a superword."""
+    """How many merges came from words. If words ran out of pairs, the first merge that makes a superword ends them."""
     done = np.arange(len(trace) + 1) if settings.num_merges else trace.vocab_size - trace.vocab_size[0]
     joined = (left + right for left, right in zip(trace.left, trace.right, strict=True))
     first = next((step for step, token in enumerate(joined) if is_superword(token)), len(trace))

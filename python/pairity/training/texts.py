@@ -1,7 +1,6 @@
-"""What is read: train counts, dev counts, and what each language is measured by.
+"""Texts: the counts of train and dev, and what each language is measured by.
 
-Dev is read before train where names tell the languages: it is small, so its mistakes show before train is
-read, which takes long.
+If names tell the languages, dev is read before train: it is small, so its mistakes show before the long read.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -48,9 +47,9 @@ class Texts:
     set_apart: Sequence[str] = ()
     """Languages whose costs are per line-equivalent while those of others are per dev line."""
     draw: Mapping[str, Any] = field(default_factory=dict)
-    """How the train text was drawn here; counts that were drawn say so themselves."""
+    """How the train text was drawn in this run; counts that were drawn earlier record it themselves."""
     dev_sets: Mapping[str, Counts] = field(default_factory=dict)
-    """All dev sets by name, where they have names; `dev` is the first."""
+    """All dev sets by name, if they have names; `dev` is the first."""
     weights: Mapping[str, float] = field(default_factory=dict)
 
     def for_engine(self) -> list[tuple[Columns, Measured | None]]:
@@ -61,7 +60,7 @@ class Texts:
         return [(columns(counts), measured.get(language)) for language, counts in self.train.items()]
 
     def in_words(self) -> "Texts":
-        """The same text cut into words, where this is cut into phrases: each word occurs as often as its phrases do."""
+        """The same text cut into words instead of phrases."""
         cut = self.train.pretokenization.words
         assert cut is not None
         train = {language: cut_again(counts, cut.pattern) for language, counts in self.train.items()}
@@ -77,12 +76,12 @@ class Texts:
         return replace(self, train=Counts(train, cut, self.train.split), measures=measures)
 
     def name(self, served: int | None) -> str:
-        """Of a language that the engine knows by its number."""
+        """The name of a language, from its number in the engine."""
         return "all languages" if served is None else list(self.train)[served]
 
     @cached_property
     def warnings(self) -> list[str]:
-        """What a user should hear before the merges are learned."""
+        """Warnings to give before the merges are learned."""
         measures = {language: self.measures[language] for language in self.set_apart}
         stated = {language: one.ratio for language, one in measures.items() if one.estimate is None}
         found = unlikely_ratios(stated, self.train, self.dev or {})
@@ -101,7 +100,7 @@ class Texts:
         return found
 
     def has_all_lines(self, estimate: Estimate | None) -> bool:
-        """Whether a language was estimated from as many dev lines as others have, and needs no estimate."""
+        """Whether a language with an estimate has as many dev lines as the others, and so needs no estimate."""
         if estimate is None or estimate.lines is None or self.dev is None:
             return False
         return estimate.lines == self.dev[estimate.languages[0]].lines
@@ -136,7 +135,44 @@ def describe(counts: LanguageCounts) -> dict[str, Any]:
 
 
 LINE_BY_LINE = {"on_error": "stop", "dedup": None}
-"""Lines of dev text are those of other languages: none of them may be passed over."""
+"""Dev text is parallel: dropping a line in one language would misalign it with the others."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How train and dev are counted for one training."""
+
+    settings: Settings
+    show: Progress
+    threads: int | None
+    reading: Mapping[str, Any]
+    """How text is read, as keyword arguments of `count`."""
+    train_only: Mapping[str, Any]
+    """Further arguments for train, which may be large: draw, memory, min_count, checkpoint, resume."""
+
+    def read_train(
+        self,
+        sources: Resolved,
+        languages: list[str] | None = None,
+        choose: Iterable[str] | None = None,
+    ) -> Counts:
+        return self.read(sources, "train", languages, choose=choose, **self.reading, **self.train_only)
+
+    def read_dev(self, sources: Resolved, languages: list[str]) -> Counts:
+        by_word = self.settings.policy.unit == "word"
+        return self.read(sources, "dev", languages, count_words=by_word, **{**self.reading, **LINE_BY_LINE})
+
+    def read(self, sources: Resolved, split: Split, languages: list[str] | None, **options: Any) -> Counts:
+        self.show.stage(f"reading {split}", unit="B")
+        return count(
+            sources,
+            pretokenizer=self.settings.pretokenization,
+            split=split,
+            languages=languages,
+            progress=self.show.bytes_read,
+            threads=self.threads,
+            **options,
+        )
 
 
 def read_train_and_dev(
@@ -154,100 +190,38 @@ def read_train_and_dev(
 ) -> Texts:
     """Count train and dev (SOURCEs). `reading` says how text is read, in the words of `count`.
 
-    `choose` and `draw` say what of the train text is taken, `counting` how it is counted, since it may be large:
+    `choose` and `draw` select from the train text. `counting` says how to count it, since it may be large:
     memory, min_count, checkpoint, resume.
     """
-    column = reading.get("language_column")
-
-    def read(
-        sources: Resolved,
-        split: Split,
-        languages: list[str] | None = None,
-        choose: Iterable[str] | None = None,
-    ) -> Counts:
-        show.stage(f"reading {split}", unit="B")
-        return count(
-            sources,
-            pretokenizer=settings.pretokenization,
-            split=split,
-            languages=languages,
-            count_words=split == "dev" and settings.policy.unit == "word",
-            progress=show.bytes_read,
-            threads=threads,
-            choose=choose,
-            draw=draw if split == "train" else None,
-            **(reading if split == "train" else {**reading, **LINE_BY_LINE}),
-            **((counting or {}) if split == "train" else {}),
-        )
-
     policy = settings.policy
-    given = dev.sets if isinstance(dev, DevSets) else {} if dev is None else {"": dev}
+    reader = Reader(settings, show, threads, reading, {"draw": draw, **(counting or {})})
+    column = reading.get("language_column")
     train_sources = resolve(train, language_column=column)
-    dev_sources: dict[str, Resolved] = {}
-    for name, source in given.items():
-        with of_set(name):
-            dev_sources[name] = resolve(source, language_column=column)
+    dev_sources = resolve_sets(dev, column)
 
     train_counts = None
-    languages = named_languages(train_sources)
-    if languages is None:
-        train_counts = read(train_sources, "train", choose=choose)
-        languages = list(train_counts)
-    TextReading(**reading).check_languages(languages)
-    of_train = languages
-    languages = without(languages, skip)
+    of_train = named_languages(train_sources)
+    if of_train is None:
+        train_counts = reader.read_train(train_sources, choose=choose)
+        of_train = list(train_counts)
+    TextReading(**reading).check_languages(of_train)
+    languages = without(of_train, skip)
     notes: list[str] = []
     if choose is not None:
         languages, notes = chosen(choose, languages)
 
-    def read_dev(
-        sources: Resolved, policy: Policy, languages: list[str]
-    ) -> tuple[Counts, dict[str, list[int]]]:
-        """Of one set; what names tell is checked before it is read."""
-        # What train has and is not wanted is left out of dev, named or not; what train lacks is an error.
-        sources = resolve(found_only(resolve(sources, of_train)), languages)
-        sources, sizes = lines_to_go_by(sources, policy, languages, reading)
-        named, left_out, counts = named_languages(sources), sources.left_out, None
-        if named is None:
-            counts = read(sources, "dev", languages)
-            named, left_out = list(counts), counts.left_out
-        left_out = (*left_out, *(language for language in named if language not in languages))
-        named = [language for language in named if language in languages]
-        policy.check(languages, named, left_out)
-        if unread := [one for one in policy.estimated() if one in named and one not in sizes]:
-            refuse_counted(unread)
-        counts = read(sources, "dev", languages) if counts is None else counts
-        check_dev(counts, policy)
-        check_lengths(counts)
-        return counts, sizes
-
     compared = compared_on_dev(policy, languages)
-    if not dev_sources:
-        policy.check(languages, None)
-    dev_counts: dict[str, Counts] = {}
-    sizes: dict[str, list[int]] = {}
-    for name, sources in dev_sources.items():
-        with of_set(name):
-            if not dev_counts:
-                dev_counts[name], sizes = read_dev(sources, policy, languages)
-            else:  # ratios go by the lines of the first set
-                dev_counts[name], _ = read_dev(sources, without_ratios(policy), compared or languages)
+    dev_sets, sizes = read_dev_sets(reader, dev_sources, of_train, languages, compared)
     weights = dev.describe() if isinstance(dev, DevSets) else {}
-    joined = measures_on_dev(dev_counts, weights, policy, compared)
+    joined = measures_on_dev(dev_sets, weights, policy, compared)
+
     if train_counts is None:
-        train_counts = read(only(train_sources, languages), "train", languages)
-    kept = {language: train_counts[language] for language in train_counts if language in languages}
-    drawn = train_counts.drawn and train_counts.drawn.only(kept)
-    notes = [*train_counts.notes, *notes]
-    train_counts = Counts(kept, settings.pretokenization, "train", drawn, notes=notes)
-    check_train(train_counts)
-    check_lengths(train_counts)
-    check_not_learned(settings.special_tokens, train_counts, settings.min_frequency)
-    first = next(iter(dev_counts.values()), None)
-    alone = policy.measures(train_counts, first or {}, sizes)
+        train_counts = reader.read_train(only(train_sources, languages), languages)
+    train_counts = kept_and_checked(train_counts, languages, notes, settings)
+    first = next(iter(dev_sets.values()), None)
     measures = {
         language: joined.get(language, measure)
-        for language, measure in alone.items()
+        for language, measure in policy.measures(train_counts, first or {}, sizes).items()
         if language in joined or language not in compared
     }
     return Texts(
@@ -256,15 +230,81 @@ def read_train_and_dev(
         measures,
         set_apart(policy.ratios or {}, measures),
         draw.describe() if draw else {},
-        dev_counts if weights else {},
+        dev_sets if weights else {},
         weights,
     )
+
+
+def resolve_sets(dev: Any, column: str | None) -> dict[str, Resolved]:
+    """Set -> its sources; one set without a name has the name ""."""
+    given = dev.sets if isinstance(dev, DevSets) else {} if dev is None else {"": dev}
+    found = {}
+    for name, source in given.items():
+        with of_set(name):
+            found[name] = resolve(source, language_column=column)
+    return found
+
+
+def read_dev_sets(
+    reader: Reader,
+    sources: Mapping[str, Resolved],
+    of_train: list[str],
+    languages: list[str],
+    compared: list[str],
+) -> tuple[dict[str, Counts], dict[str, list[int]]]:
+    """Set -> its counts, and the bytes of each line where ratios are estimated by lines (`lines_to_go_by`)."""
+    policy = reader.settings.policy
+    if not sources:
+        policy.check(languages, None)
+    dev_sets: dict[str, Counts] = {}
+    sizes: dict[str, list[int]] = {}
+    for name, one_set in sources.items():
+        with of_set(name):
+            if not dev_sets:
+                dev_sets[name], sizes = read_dev_set(reader, one_set, policy, of_train, languages)
+            else:  # ratios go by the lines of the first set
+                plain = without_ratios(policy)
+                dev_sets[name], _ = read_dev_set(reader, one_set, plain, of_train, compared or languages)
+    return dev_sets, sizes
+
+
+def read_dev_set(
+    reader: Reader, sources: Resolved, policy: Policy, of_train: list[str], languages: list[str]
+) -> tuple[Counts, dict[str, list[int]]]:
+    """Count one set. If the names of its files tell its languages, they are checked before anything is read."""
+    # Dev may have languages of train that are not wanted now; a language that train lacks is an error.
+    sources = resolve(found_only(resolve(sources, of_train)), languages)
+    sources, sizes = lines_to_go_by(sources, policy, languages, reader.reading)
+    named, left_out, counts = named_languages(sources), sources.left_out, None
+    if named is None:
+        counts = reader.read_dev(sources, languages)
+        named, left_out = list(counts), counts.left_out
+    left_out = (*left_out, *(language for language in named if language not in languages))
+    named = [language for language in named if language in languages]
+    policy.check(languages, named, left_out)
+    if unread := [one for one in policy.estimated() if one in named and one not in sizes]:
+        refuse_counted(unread)
+    counts = reader.read_dev(sources, languages) if counts is None else counts
+    check_dev(counts, policy)
+    check_lengths(counts)
+    return counts, sizes
+
+
+def kept_and_checked(train: Counts, languages: list[str], notes: list[str], settings: Settings) -> Counts:
+    """The counts of these languages alone, which must be fit to learn from."""
+    kept = {language: train[language] for language in train if language in languages}
+    drawn = train.drawn and train.drawn.only(kept)
+    train = Counts(kept, settings.pretokenization, "train", drawn, notes=[*train.notes, *notes])
+    check_train(train)
+    check_lengths(train)
+    check_not_learned(settings.special_tokens, train, settings.min_frequency)
+    return train
 
 
 def measures_on_dev(
     dev_sets: Mapping[str, Counts], weights: Mapping[str, float], policy: Policy, compared: Sequence[str]
 ) -> dict[str, Measure]:
-    """Of the languages that are compared on dev text and that all sets have; no train text is needed for that."""
+    """The measures of the languages that are compared on dev text and are in all sets. Needs no train text."""
     found = {}
     for name, dev in dev_sets.items():
         with of_set(name):
@@ -288,7 +328,7 @@ def compared_on_dev(policy: Policy, languages: list[str]) -> list[str]:
 def lines_to_go_by(
     sources: Resolved, policy: Policy, languages: list[str], reading: Mapping[str, Any]
 ) -> tuple[Resolved, dict[str, list[int]]]:
-    """Dev text read into memory, and the bytes of its lines, where a ratio is to be estimated by some of them."""
+    """If a ratio is to be estimated from dev lines: the dev text, read into memory, and the bytes of its lines."""
     wanted, parts = policy.estimated(), sources.inputs
     counted = any(isinstance(part, CountsInput) for part in parts)
     if not wanted or counted or not any(part.language in ("", *wanted) for part in parts):
@@ -297,7 +337,7 @@ def lines_to_go_by(
     sizes = {language: [len(line.encode()) for line in lines] for language, lines in texts.items()}
     for language in wanted:
         if language in sizes:
-            estimate_by_lines(language, sizes)  # what cannot be compared is an error before train is read
+            estimate_by_lines(language, sizes)  # raises what cannot be compared, before train is read
     read = replace(resolve(texts), notes=sources.notes, left_out=sources.left_out)
     return read, sizes if any(language in sizes for language in wanted) else {}
 
@@ -311,12 +351,12 @@ def refuse_counted(languages: list[str]) -> NoReturn:
 
 
 def found_only(sources: Resolved) -> Resolved:
-    """As if no language had been named, but all found in a folder."""
+    """The same sources as if their languages were found in a folder, not named by the user."""
     parts = (replace(part, named=False) if isinstance(part, TextInput) else part for part in sources.inputs)
     return replace(sources, inputs=tuple(parts))
 
 
 def only(sources: Resolved, languages: list[str]) -> Resolved:
-    """Without the texts of other languages; what holds several is chosen from when it is read."""
+    """Without the texts of other languages. Sources with several languages are filtered when they are read."""
     kept = [part for part in sources.inputs if not part.language or part.language in languages]
     return replace(sources, inputs=tuple(kept))

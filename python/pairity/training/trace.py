@@ -1,4 +1,4 @@
-"""The trace of a training run: who was served by which merge, and what every language cost meanwhile.
+"""The trace of a training run: which merge served which language, and what every language cost over time.
 
 As a table it has one row per step; row 0 is the state before the first merge:
 
@@ -6,10 +6,10 @@ As a table it has one row per step; row 0 is the state before the first merge:
     0     null      null   null   null          256          129.4          341.2
     1     tel_Telu  \\xe0  \\xb0  83172         257          129.4          251.0
 
-Costs (tokens per line) are given at every power of two, at least every 0.1% of the merges, and at the end;
-in between they are null. `own_cost:code` is a cost in a unit of its own: tokens per line-equivalent of a language
-that has a ratio beside languages with dev text. It decides who is served, but no Gini holds it. Merges that were there
-before the run have no language and no count.
+Costs (tokens per line) are recorded at every power of two, at least every 0.1% of the merges, and at the end; between
+those they are null. `own_cost:code` is a cost in a unit of its own: tokens per line-equivalent, for a language with a
+ratio among languages with dev text. It decides who is served, but no Gini includes it. Merges from before the run have
+no language and no count.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,8 +29,8 @@ COST = "cost:"
 OWN_COST = "own_cost:"
 
 NEVER_SERVED = 100
-"""That a language was never served means something if an equal share would have been this many merges: in a short
-run, languages that start out cheap are rightly left to the end. A ratio is the user's choice, and 1 is enough."""
+"""Report a language that was never served if an equal share would have been this many merges. In a shorter run, it is
+right to leave cheap languages to the end. For a language with a ratio, which the user chose, 1 is enough."""
 
 STUCK_SERVICES = 100
 """A language is stuck if it was served this often ..."""
@@ -42,7 +42,7 @@ STARVED_PASSED = 0.5
 STARVED_SHARE = 0.25
 """... it got less than this share of what each would get if all were served equally often ..."""
 STARVED_COST = 1.05
-"""... and its final cost is above this many times the mean. Exhausted languages end so, and misnamed dev files."""
+"""... and its final cost is above this many times the mean. Causes: it ran out of pairs, or dev files are misnamed."""
 
 
 @dataclass(frozen=True)
@@ -134,13 +134,13 @@ class Trace:
         before = np.flatnonzero(self.sampled < len(self))
         served = self.served[self.sampled[before]]
         before, served = before[served >= 0], served[served >= 0]
-        if not len(before):  # the costs before the few parity merges were not sampled
+        if not len(before):  # too few parity merges: no costs were sampled before them
             return dict.fromkeys(self.languages, 0.0)
         costlier = self.costs[before] > self.costs[before, served][:, None]
         return dict(zip(self.languages, costlier.mean(axis=0).tolist(), strict=True))
 
     def table(self) -> Any:
-        """As a `pyarrow.Table`."""
+        """The trace as a `pyarrow.Table`."""
         names = pa.array(self.languages, pa.string())
         served = pa.array(self.served, mask=self.served < 0)
         columns = {
@@ -163,7 +163,7 @@ class Trace:
 
     @classmethod
     def from_table(cls, table: Any) -> "Trace":
-        """From what `table` gives; an error where that is not a trace."""
+        """The inverse of `table`; raises an error if this is not a trace."""
         wanted = ("language", "left", "right", "count", "vocab_size")
         missing = [name for name in wanted if name not in table.column_names]
         if missing or not len(table):
@@ -198,7 +198,7 @@ def trace_of(
     special_tokens: int,
     apart: Iterable[str] = (),
 ) -> Trace:
-    """The engine's ids and numbers of tokens, as tokens and costs."""
+    """Turn the engine's ids and token counts into tokens and costs."""
     pairs = learned.steps.pairs.tolist()
     tokens, made = join_merges(pairs, first_tokens)
     highest = np.maximum.accumulate([len(first_tokens) - 1, *made])
@@ -219,5 +219,5 @@ def trace_of(
 
 
 def after_start(column: Any) -> Any:
-    """A column of the steps with a null before it, for the row of the start."""
+    """A column of the steps with a null in front, for row 0."""
     return pa.concat_arrays([pa.nulls(1, column.type), column])

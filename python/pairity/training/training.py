@@ -1,4 +1,4 @@
-"""From text or counts to a tokenizer: check what was given, count, learn, keep the record.
+"""From text or counts to a tokenizer: check the arguments, count, learn, write the record.
 
 tok = train("train/", dev="dev/", vocab_size=32_000, method=Parity(window=100))
 """
@@ -114,7 +114,7 @@ def train(
     check_checkpoint(checkpoint, resume)
     threads = thread_count(threads)
     check_min_count(min_count, "train")
-    Storage.of(memory, None, False, threads)  # before the dev text is read
+    Storage.of(memory, None, False, threads)  # refuses a bad value before the dev text is read
     with Progress(progress) as show:
         counting = {
             "memory": memory,
@@ -170,9 +170,10 @@ def train(
 def learn_merges(
     settings: Settings, texts: Texts, keeper: Checkpoint | None, *, resume: bool, threads: int, show: Progress
 ) -> Learned:
-    """The merges of a run, from the beginning or from its checkpoint, which keeps them all the while.
+    """Learn the merges of a run from the start or from its checkpoint, which is updated all along.
 
-    With superwords, those of words come first; then all of them are made again in phrases, and there it goes on.
+    With superwords, merges are first learned from words. Then all of them are applied to phrases, and learning goes on
+    there.
     """
     saved = keeper.load() if keeper and resume else None
     known, exhausted = saved or (settings.remade, [])
@@ -180,7 +181,7 @@ def learn_merges(
 
     def go_on(texts: Texts, known: Steps, exhausted: Exhausted, **goals: Any) -> Learned:
         def hear(steps: Steps, exhausted: Exhausted) -> None:
-            if keeper and len(steps) > len(known):  # until then, known merges are made again
+            if keeper and len(steps) > len(known):  # until then, it is only applying known merges again
                 keeper.hear(steps, exhausted)
 
         return learn(
@@ -196,7 +197,7 @@ def learn_merges(
     try:
         if settings.superwords is not None and not (keeper and keeper.in_phrases):
             known = go_on(texts.in_words(), known, exhausted, **settings.for_engine(in_words=True)).steps
-            exhausted = []  # who has no pair of tokens left in words has some in phrases
+            exhausted = []  # a language that ran out of pairs in words has more in phrases
             if keeper:
                 keeper.in_phrases = True
                 keeper.hear(known, exhausted)
@@ -206,19 +207,19 @@ def learn_merges(
             keeper.save_newest()
         raise
     show.at(settings.share(len(learned.steps)))
-    if keeper:  # until the tokenizer is saved, this is all there is of it
+    if keeper:  # until the tokenizer is saved, the checkpoint is the only copy
         keeper.hear(learned.steps, learned.exhausted)
         keeper.save_newest()
     return learned.after(settings.known) if settings.as_encoded else learned
 
 
 def counting_checkpoint(checkpoint: Path) -> Path:
-    """Where counting is kept, beside the merges."""
+    """Where counting keeps its checkpoint, next to that of the merges."""
     return checkpoint.with_name(f"{checkpoint.name}.counting")
 
 
 def keep(path: Path, settings: Settings, texts: Texts) -> Checkpoint:
-    """The checkpoint of this run: another one has other settings, other text or another tokenizer to continue from."""
+    """The checkpoint of this run, identified by its settings, its text and the tokenizer to continue from."""
     weights = [texts.weights] if texts.weights else []
     return Checkpoint(path, fingerprint([settings.describe(), texts.descriptions, settings.budget, *weights]))
 

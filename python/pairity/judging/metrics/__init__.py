@@ -1,4 +1,4 @@
-"""The metrics, a module per family: functions with their formulas, and the entries that make them metrics.
+"""The metrics, one module per family: functions with their formulas, and the entries that describe them.
 
     compression   cost, rates, fertility, floor      of `Sums` over lines
     fairness      Gini, worst/best, premium, change  of the costs of the languages
@@ -7,7 +7,7 @@
     lines         round trip, failures               of `Lines`
     morphology    MorphScore                         of a `MorphScore`
 
-METRICS holds all entries by name, in the order of the tables. To add a metric, write a function
+METRICS has all entries by name, in the order of the tables. To add a metric, write a function
 and add an entry to the list below it.
 """
 

@@ -1,4 +1,4 @@
-"""Many comparisons: how likely a difference is by chance, and what that is worth when it is one of many."""
+"""Multiple comparisons: how likely a difference is by chance, corrected for the number of comparisons."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pairity.judging.arrays import Floats
 def p_value(samples: Floats) -> float:
     """Two-sided, for a difference and its resamples: twice the share of resamples on the other side of 0.
 
-    Where there is none, that share only says that it is small; the normal distribution with the resamples' mean and
-    standard deviation then says how small. NaN without resamples.
+    If none is on the other side, that share only says "small"; how small then follows from the normal distribution
+    with the mean and standard deviation of the resamples. NaN without resamples.
 
     >>> p_value(np.array([2.0, 1.0, 2.0, 3.0, -1.0]))
     0.8
@@ -32,9 +32,9 @@ def p_value(samples: Floats) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's correction: the chance that ANY of the differences called clear at this level is none, at most.
+    """Holm's correction: an upper bound on the chance that ANY difference called clear at this level is not real.
 
-    The smallest of m is multiplied by m, the next by m - 1, and so on; none falls below one before it.
+    The smallest of m p-values is multiplied by m, the next by m - 1, and so on; none may be below the one before it.
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]

@@ -1,7 +1,7 @@
 """How much text a token carries, and what a line costs.
 
-All are ratios of sums over lines: per language, or pooled (the sums over all languages first, then the
-ratio). A mean of per-line or per-language rates is another number.
+All are ratios of sums over lines: per language, or pooled (first the sums over all languages, then the ratio). A mean
+of per-line or per-language rates is a different number.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ COMPRESSION: list[Metric[[Sums], Floats]] = [
         better="lower",
         title="tokens per line",
         short_title="Tokens per line",
-        over_languages=MEAN,  # a cost is per line of ONE language: over several, languages weigh equally
+        over_languages=MEAN,  # a cost is per line of ONE language, so languages have equal weight
         decimals=2,
         main=True,
         per_language=True,

@@ -28,7 +28,7 @@ def renyi_entropy(seen: Frequencies, alpha: float) -> float:
     elif math.isinf(alpha):
         bits = -math.log2(float(p.max()))
     else:
-        # Relative to the largest p, so that p^a cannot vanish for a large order.
+        # Relative to the largest p, so that p^a does not underflow for a large order.
         top = float(p.max())
         bits = (alpha * math.log2(top) + math.log2(float(np.sum((p / top) ** alpha)))) / (1 - alpha)
     return max(bits, 0.0)  # a single type has 0 bits, not -0

@@ -1,6 +1,6 @@
-"""How alike languages are treated, given the cost of each: tokens per aligned line.
+"""How equally languages are treated, given the cost of each in tokens per aligned line.
 
-The functions take costs along the last axis, so that all bootstrap resamples go through in one call.
+The functions take costs along the last axis, so one call handles all bootstrap resamples.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def gini(costs: npt.ArrayLike) -> Floats:
     weights = np.arange(n, 0, -1, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         value: Floats = (n + 1 - 2 * (ordered * weights).sum(axis=-1) / ordered.sum(axis=-1)) / n
-    # All costs alike must give 0 and not the rounding error of the sum.
+    # Equal costs must give exactly 0, not the rounding error of the sum.
     return np.where(ordered[..., 0] == ordered[..., -1], np.where(ordered[..., 0] > 0, 0.0, np.nan), value)
 
 
@@ -118,12 +118,12 @@ INEQUALITY: list[Metric[[Floats], Floats]] = [
         over_languages=ACROSS,
         decimals=3,
         main=True,
-        paper_column=7,  # not in the paper: it shows what its Gini coefficient can hide
+        paper_column=7,  # not in the paper, but it shows what a Gini coefficient can hide
         paired=True,
     ),
 ]
 
-# From the costs of all languages to one of the languages. The row carries its name and its cost.
+# From the costs of all languages to one of the languages. The row has its name and its cost.
 EXTREMES: list[Metric[[Mapping[str, float]], str]] = [
     Metric(
         name="worst_language",

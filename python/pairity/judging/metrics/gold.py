@@ -113,7 +113,7 @@ def read_morph_file(path: str | Path, *, every_row: bool = False) -> list[MorphW
     words = []
     for row in rows:
         word, cut = row[form].strip(), tuple(row[part].strip() for part in parts if row[part].strip())
-        # v2 keeps stems in lower case: the lengths are what counts.
+        # v2 has stems in lower case; only the lengths matter.
         if word and "".join(cut).lower() == word.lower() and len("".join(cut).encode()) == len(word.encode()):
             words.append(MorphWord(word, cut, frequency_of(path, row[weight]) if weight else 1.0))
     if not words:
@@ -133,7 +133,7 @@ def morph_rows(path: Path) -> list[dict[str, str]]:
 
 
 def is_default(row: Mapping[str, str]) -> bool:
-    """Whether MorphScore v2 scores this row by default."""
+    """Whether MorphScore v2 uses this row by default."""
     return (
         not any(character.isdigit() for character in row["wordform"])
         and row.get("unique", "true").strip().lower() in ("true", "1", "1.0", "yes")
@@ -152,6 +152,6 @@ def frequency_of(path: Path, text: str) -> float:
 
 
 def language_of(path: Path) -> str | None:
-    """By code, known or not, or by name."""
+    """From the code, known or not, or the name of the language."""
     stem = path.stem.removesuffix("_data").removesuffix("_morph")
     return stem if is_known(stem) or CODE.fullmatch(stem) else by_name(stem.replace("_", " "))

@@ -13,13 +13,13 @@ from pairity.judging.arrays import Ids, Integers
 from pairity.judging.metrics.metric import POOLED, Metric
 from pairity.tokenizer.inspection import token_text
 
-# Bytes of the character that a byte begins; 0 for a continuation byte.
+# The width in bytes of the character that a byte begins; 0 for a continuation byte.
 WIDTHS = np.repeat([1, 0, 2, 3, 4], [0x80, 0x40, 0x20, 0x10, 0x10])
 
 
 @dataclass(frozen=True)
 class Utf8Integrity:
-    """Counts that can be added up over languages; index w - 1 of the arrays is for characters of w bytes."""
+    """Counts that can be summed over languages; index w - 1 of the arrays is for characters of w bytes."""
 
     tokens: int
     whole_tokens: int
@@ -39,7 +39,7 @@ class Utf8Integrity:
 
 @dataclass(frozen=True)
 class Share:
-    """A part of a whole that may be empty; `nothing` is what is said then."""
+    """A share of a whole that may be empty; `nothing` is the note in that case."""
 
     part: int
     whole: int
@@ -68,24 +68,23 @@ def split_characters(found: Utf8Integrity, width: int | None = None) -> Share:
 
 
 def utf8_integrity(ids: Ids, offsets: Integers, token_bytes: Callable[[int], bytes | None]) -> Utf8Integrity:
-    """Counts tokens that are whole characters, and characters that are cut, by their width in bytes.
+    """Count tokens that are whole characters, and characters that are cut, by their width in bytes.
 
-    A character is cut where the token after the one that holds its first byte starts with a continuation byte
-    (10xxxxxx) in the same line. So all that is needed of a token is how it starts and which characters it
-    begins.
+    A character is cut if the token after the one with its first byte starts, in the same line, with a continuation byte
+    (10xxxxxx). So it is enough to know how each token starts and which characters it begins.
     """
     types, index, counts = np.unique(ids, return_inverse=True, return_counts=True)
     pieces = [token_bytes(token) or b"" for token in types.tolist()]
     whole = np.array([bool(piece) and token_text(piece) is not None for piece in pieces], dtype=bool)
     known = np.array([bool(piece) for piece in pieces], dtype=bool)
     starts_inside = np.array([piece[:1] >= b"\x80" and piece[:1] < b"\xc0" for piece in pieces], dtype=bool)
-    # All pieces in one array: which type every byte belongs to, and how wide a character it begins (0: none).
+    # All pieces in one array: the type that every byte belongs to, and the width of the character it begins.
     owner = np.repeat(np.arange(len(pieces)), [len(piece) for piece in pieces])
     width = WIDTHS[np.frombuffer(b"".join(pieces), dtype=np.uint8)]
     begun = np.bincount(owner * 5 + width, minlength=5 * len(pieces)).reshape(-1, 5)[:, 1:]
     last_width = np.zeros(len(pieces), dtype=np.int64)
-    last_width[owner[width > 0]] = width[width > 0]  # of several values for one type the last one stays
-    followed = np.zeros(len(ids), dtype=bool)  # the next token of the same line goes on inside a character
+    last_width[owner[width > 0]] = width[width > 0]  # the last of several values for a type wins
+    followed = np.zeros(len(ids), dtype=bool)  # the next token of the line starts inside a character
     followed[:-1] = starts_inside[index[1:]]
     line_ends = offsets[1:][offsets[1:] > offsets[:-1]] - 1
     followed[line_ends] = False

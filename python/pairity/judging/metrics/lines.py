@@ -1,4 +1,4 @@
-"""Whether text survives: lines that come back whole, and lines that the tokenizer fails on."""
+"""Whether text survives: lines that decode to themselves, and lines on which the tokenizer fails."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from pairity.judging.metrics.metric import POOLED, Metric
 
 @dataclass(frozen=True)
 class Lines:
-    """What became of each line, so that a failure counts as text lost."""
+    """The outcome of each line; a failure counts as lost text."""
 
     failed: Mask
-    came_back: Mask | None  # None where nothing was decoded
+    came_back: Mask | None  # None if nothing was decoded
 
     def __len__(self) -> int:
         return len(self.failed)

@@ -1,4 +1,4 @@
-"""What is known about a metric: one entry, beside the function that computes it.
+"""The entry of a metric, defined next to the function that computes it.
 
     Metric(name="gini", family="fairness", function=gini, unit="", better="lower", ...)
 
@@ -15,7 +15,7 @@ from typing import Any, Generic, Literal, ParamSpec, TypeVar
 Inputs = ParamSpec("Inputs")
 Value = TypeVar("Value")
 
-# How a value came about: the column `aggregation` of the score table.
+# How a value is computed: the column `aggregation` of the score table.
 ONE = "language"
 POOLED: Literal["pooled"] = "pooled"
 MEAN: Literal["mean over languages"] = "mean over languages"
@@ -27,14 +27,14 @@ class Metric(Generic[Inputs, Value]):
     """A metric of the score table.
 
     name            in the score table and in `evaluate(metrics=[...])`
-    family          what it is asked for together with
+    family          a name to request several metrics at once
     function        computes it; its docstring starts with the formula
     unit            in the score table; empty for a pure number
     better          which way is better
     title           what it is, in one line
     short_title     the head of a column or the name of a row
-    over_languages  how the value over all languages comes about: from all text as one (pooled), as the mean
-                    of the languages, or by comparing them (across)
+    over_languages  how the value over all languages is computed: from all text as one (pooled), as the mean of
+                    the languages, or by comparing them (across)
     decimals        how many are written; with `percent`, 0.52134 is written as 52.1%; with `signed`, as +52.1%
     main            in the first table of the report
     per_language    in the report's table per language

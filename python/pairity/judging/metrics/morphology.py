@@ -1,9 +1,8 @@
 """MorphScore: do token boundaries fall on morpheme boundaries? (Arnett et al.; v1 2024, v2 2025)
 
-Gold is a word form cut as [prefix] stem [suffix]. The boundaries a tokenizer predicts are the ends of its
-tokens, the end of the word included, as in the published code. Positions are compared in bytes, so that a
-token that ends inside a character predicts no boundary there; the published code decodes such tokens one by
-one and counts wrong lengths.
+A gold word is cut as [prefix] stem [suffix]. The boundaries that a tokenizer predicts are the ends of its tokens,
+including the end of the word, as in the published code. Positions are compared in bytes, so a token that ends inside a
+character predicts no boundary there; the published code decodes such tokens one by one and gets their lengths wrong.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class MorphScore:
     single_token_words: int
     skipped_words: int
     table: Floats = field(default_factory=lambda: np.zeros((0, 4)), repr=False, compare=False)
-    """A row per gold word: its three scores times its weight, and the weight; zeros where a word does not count."""
+    """A row per gold word: its three scores times its weight, and the weight; zeros if the word does not count."""
 
 
 def word_scores(parts: Sequence[str], tokens: Sequence[bytes]) -> tuple[float, float, float] | None:
@@ -125,10 +124,10 @@ def resampled(score: MorphScore, bootstrap: Bootstrap, stream: int) -> list[Morp
 
 
 def word_pieces(word: str, ids: Sequence[int], tokenizer: TokenizerLike) -> list[bytes]:
-    """The tokens of a word as bytes that join to the word; empty where they do not.
+    """The tokens of a word as bytes that join to the word; empty if they do not.
 
-    The space that SentencePiece puts before a word is not part of it; a tokenizer that changes letters (lower
-    case) is aligned by characters where their number stays the same.
+    The space that SentencePiece puts before a word is removed. A tokenizer that changes letters (to lower case) is
+    aligned by characters if their number stays the same.
     """
     pieces = [tokenizer.token_bytes(token) for token in ids]
     if not pieces or any(piece is None for piece in pieces):

@@ -1,4 +1,4 @@
-"""Sums over the lines of every language: what costs, rates and fertility are made of."""
+"""Sums over the lines of every language, from which costs, rates and fertility are computed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COUNTED = ("tokens", "lines", "bytes", "chars", "words", "split_ratios", "split_
 
 @dataclass(frozen=True)
 class Sums:
-    """Every array is (1 + resamples) x languages; row 0 holds the sums over the lines as they are."""
+    """Every array is (1 + resamples) x languages; row 0 has the sums over the actual lines."""
 
     languages: Sequence[str]
     tokens: Floats
@@ -25,11 +25,11 @@ class Sums:
     chars: Floats
     words: Floats
     split_ratios: Floats  # tokens / len(line.split()), for fertility as in the paper's tables
-    split_lines: Floats  # lines that have such a word
-    pretokens: Floats  # NaN where the tokenizer does not show its pre-tokenizer
+    split_lines: Floats  # lines with at least one such word
+    pretokens: Floats  # NaN if the tokenizer does not expose its pre-tokenizer
 
     def of(self, codes: Sequence[str]) -> Sums:
-        """Some of the languages."""
+        """The sums of some languages."""
         columns = [self.languages.index(code) for code in codes]
         return Sums(list(codes), *(array[:, columns] for array in self.arrays()))
 
@@ -42,7 +42,7 @@ class Sums:
 
 
 def line_table(units: Units, lengths: Integers, keep: Mask, pretokens: Integers | None = None) -> Floats:
-    """What `Sums` sums up: one row per line, one column per name in COUNTED; zeros for a line not kept."""
+    """The input of `Sums`: one row per line, one column per name in COUNTED; zeros for lines that are not kept."""
     tokens = np.where(keep, lengths, 0)
     columns: dict[str, npt.ArrayLike] = {
         "tokens": tokens,
@@ -58,7 +58,7 @@ def line_table(units: Units, lengths: Integers, keep: Mask, pretokens: Integers 
 
 
 def ratio(above: npt.ArrayLike, below: npt.ArrayLike) -> Floats:
-    """above / below; NaN (not zero, not an error) where nothing was counted."""
+    """above / below; NaN (not zero, not an error) if nothing was counted."""
     above, below = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(below > 0, above / below, np.nan)

@@ -1,4 +1,4 @@
-"""The units that costs and rates are counted in: bytes, characters and words of every line."""
+"""The units of costs and rates: bytes, characters and words of every line."""
 
 from __future__ import annotations
 
@@ -27,9 +27,8 @@ class Units:
 def count_units(lines: list[str], language: str = "the text") -> Units:
     r"""The sizes of `lines`.
 
-    Words follow the regular expression \w+|[^\w\s]+ with Unicode's \w, where combining marks belong to a
-    word. Python's own \w leaves them out and would cut every Hindi word to pieces, so the Hugging Face
-    pre-tokenizer itself is used.
+    Words follow the regular expression \w+|[^\w\s]+ with Unicode's \w, which includes combining marks. Python's \w
+    does not, and would shred every Hindi word, so this uses the Hugging Face pre-tokenizer itself.
     """
     from tokenizers.pre_tokenizers import Whitespace
 

@@ -1,4 +1,4 @@
-"""How the vocabulary is used."""
+"""How much of the vocabulary is used, and how often."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Frequencies:
 
     @property
     def types(self) -> int:
-        """Distinct tokens seen."""
+        """The number of distinct tokens seen."""
         return int(np.count_nonzero(np.asarray(self.counts)))
 
 
