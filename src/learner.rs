@@ -94,7 +94,7 @@ impl Learner {
 
     /// How often a pair occurs, whether it may be merged or not.
     pub fn count(&self, pair: Pair) -> u64 {
-        self.shards.count_if_any(pair)
+        self.shards.count(pair)
     }
 
     /// Whether a token has ever occurred.

@@ -75,12 +75,6 @@ impl Shard {
         self.pairs.get(&pair).map_or(0, |entry| entry.count)
     }
 
-    /// The same for a pair that may never have occurred here: the tokens seen tell that sooner than the index.
-    fn count_if_any(&self, pair: Pair) -> u64 {
-        let seen = |token: u32| self.seen.contains(token as usize);
-        if seen(pair.left()) && seen(pair.right()) { self.count(pair) } else { 0 }
-    }
-
     fn candidates(&self) -> impl Iterator<Item = Candidate> {
         self.pairs.iter().map(|(&pair, entry)| Candidate { count: entry.count, pair })
     }

@@ -28,11 +28,6 @@ impl Shards {
         self.shards.iter().map(|shard| shard.count(pair)).sum()
     }
 
-    /// The same for a pair that may never have occurred here.
-    pub fn count_if_any(&self, pair: Pair) -> u64 {
-        self.shards.iter().map(|shard| shard.count_if_any(pair)).sum()
-    }
-
     /// Whether a token has ever occurred.
     pub fn has_seen(&self, token: usize) -> bool {
         self.shards.iter().any(|shard| shard.seen.contains(token))
