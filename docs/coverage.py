@@ -6,7 +6,8 @@
 A line is longer or shorter than others in all languages alike, and each language has noise of its own beside it: 10% to
 20% of a line, which is assumed and not measured. True costs are drawn anew for every corpus and scaled to the Gini
 coefficient asked for; `alike`: their deviations are normal; `some far off`: one language in 15 is far from the rest;
-`two groups`: half of the languages cost less than the other half, and within a group they are nearly alike.
+`two groups`: half of the languages cost less than the other half, and within a group they are nearly alike; `three
+groups`: the same with a third of the languages between them; `long tail`: deviations are exponential.
 """
 
 import argparse
@@ -54,9 +55,11 @@ RECORDED = [
     ),
     *(Cell(languages, 300, 0.01, "some far off") for languages in (30, 204)),
     Cell(30, 300, 0.2),
-    # The method was not chosen by these.
     Cell(60, 100, 0.01, "some far off"),
     *(Cell(languages, 300, 0.01, "two groups") for languages in (30, 204)),
+    # The method was not chosen by these.
+    *(Cell(languages, 300, 0.01, "three groups") for languages in (30, 204)),
+    *(Cell(languages, 300, 0.01, "long tail") for languages in (30, 204)),
 ]
 
 
@@ -69,6 +72,10 @@ def true_costs(cell: Cell, random: np.random.Generator) -> Floats:
         deviations[:far] += random.uniform(1, 3, far)
     elif cell.shape == "two groups":
         deviations = 0.1 * deviations + np.where(np.arange(cell.languages) < cell.languages // 2, 1.0, -1.0)
+    elif cell.shape == "three groups":
+        deviations = 0.1 * deviations + np.arange(cell.languages) % 3 - 1.0
+    elif cell.shape == "long tail":
+        deviations = random.exponential(size=cell.languages) - 1.0
     if cell.gini > 0.1:  # normal deviations of that size would make costs negative
         deviations = np.exp(cell.gini * np.sqrt(np.pi) * deviations)
         deviations -= deviations.mean()

@@ -12,7 +12,7 @@ import pytest
 
 from pairity.judging.metrics.bootstrap import Bootstrap, interval
 from pairity.judging.metrics.comparisons import holm, p_value
-from pairity.judging.metrics.corrected import deconvolved, noisy, shared_noise
+from pairity.judging.metrics.corrected import noisy, shared_noise, standard_errors
 from pairity.judging.metrics.fairness import gini, worst_best
 
 _path = Path(__file__).resolve().parents[2] / "docs" / "coverage.py"
@@ -84,23 +84,6 @@ def test_lines_longer_in_all_languages_alike_are_no_noise_of_the_gini_coefficien
     assert ours.errors is not None
     of_own_noise = gini(1 + random.normal(size=(400, 200)) * ours.errors / costs[0])
     assert gini(1 + ours.noise).std() == pytest.approx(of_own_noise.std(), rel=0.25)
-
-
-def test_deconvolution_takes_noise_away_and_leaves_what_is_far_off() -> None:
-    random = np.random.default_rng(2)
-    true = np.full(100, 30.0)
-    true[:5] = 60.0
-    found = deconvolved(true + random.normal(size=100), np.ones(100))
-    assert found[:5] == pytest.approx(60, abs=3)
-    assert found[5:].std() < 0.5
-    assert np.argmax(found) < 5
-
-
-def test_each_row_is_deconvolved_by_itself() -> None:
-    random = np.random.default_rng(3)
-    rows = 20 + random.normal(size=(4, 12))
-    errors = random.uniform(0.3, 0.8, 12)
-    assert deconvolved(rows, errors) == pytest.approx(np.stack([deconvolved(row, errors) for row in rows]))
 
 
 @pytest.mark.parametrize(

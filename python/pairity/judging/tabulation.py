@@ -308,7 +308,7 @@ def add_differences(
         for unequal in INEQUALITY:
             if unequal.paired:
                 ours, theirs = (
-                    each.noisy(bootstrap, keep).samples(unequal.function) for each in (one, other)
+                    each.noisy(bootstrap, keep).draws(unequal.function) for each in (one, other)
                 )
                 samples = ours - theirs
                 rows.add(everywhere, unequal.name, samples, ACROSS, len(keep), note)

@@ -26,27 +26,37 @@ from pairity.judging.metrics import shapes
 Statistic = Callable[[Floats], Floats]
 """From costs along the last axis to one number."""
 
+HOLDING_TRUTHS, HOLDING_DRAWS = 8, 200
+
 
 @dataclass
 class Noisy:
     """Costs, (1 + resamples) x languages as `Sums` has them; draws of the noise of each language, relative to its cost;
-    and of the noise common to all, a factor per draw."""
+    of the noise common to all, a factor per draw; and the standard error of each language."""
 
     costs: Floats
     noise: Floats | None = None
     common: Floats | None = None
+    errors: Floats | None = None
     seed: int = 0
 
-    def samples(self, statistic: Statistic) -> Floats:
-        """The statistic of the costs as they are, and then its corrected resamples."""
+    def draws(self, statistic: Statistic) -> Floats:
+        """The statistic of the costs as they are, and then its corrected resamples, for differences of two."""
         return statistic(self.corrected)
+
+    def samples(self, statistic: Statistic) -> Floats:
+        """The same for the interval of the value itself, which lies in it and is higher than the truth as a rule."""
+        drawn = self.draws(statistic)
+        if self.noise is None or self.common is None:
+            return drawn
+        return holding(statistic, drawn, self.corrected[1:], self.common * (1.0 + self.noise))
 
     @cached_property
     def corrected(self) -> Floats:
         """Row 0: the costs. The others: resamples of what they would be without noise."""
-        if self.noise is None or self.common is None:
+        if self.noise is None or self.common is None or self.errors is None:
             return self.costs
-        return corrected(self.costs, self.noise, self.common, self.seed)
+        return corrected(self.costs, self.noise, self.common, self.errors, self.seed)
 
 
 Lines = Callable[[], Iterator[Floats]]
@@ -72,16 +82,51 @@ def noisy(costs: Floats, lines: Lines | None, seed: int = 0) -> Noisy:
         order = np.tile(np.arange(resamples)[:, None], languages)
         np.random.default_rng([seed, languages]).permuted(order, axis=0, out=order)
         apart = np.take_along_axis(own, order, axis=0)
-        own = np.sqrt(shared) * own + np.sqrt(1.0 - shared) * apart
-        own *= standard_errors(lines) / own.std(axis=0)
-    return Noisy(costs, own, common, seed)
+        # Noise left after that common to all is less than noise of its own, by the share that a language has in the mean.
+        factor = np.sqrt(languages / (languages - 1))
+        errors = standard_errors(lines)
+        own = (np.sqrt(shared) * own + np.sqrt(1.0 - shared) * factor * apart) * errors / own.std(axis=0)
+        errors = factor * errors
+    else:
+        errors = own.std(axis=0)
+    return Noisy(costs, own, common, costs[0] * errors, seed)
 
 
-def corrected(costs: Floats, noise: Floats, common: Floats, seed: int = 0) -> Floats:
+def corrected(costs: Floats, noise: Floats, common: Floats, errors: Floats, seed: int = 0) -> Floats:
     """Row 0: the costs. The others: resamples of what they would be without noise, which are above 0 as costs are."""
     random = np.random.default_rng([seed, *costs.shape])
-    drawn = np.maximum(shapes.draws(costs[0], costs[0] * noise, random), costs[0].min() / 2)
+    drawn = np.maximum(shapes.draws(costs[0], costs[0] * noise, errors, random), costs[0].min() / 2)
     return np.concatenate([costs[:1], common * drawn])
+
+
+def holding(statistic: Statistic, samples: Floats, truths: Floats, noise: Floats) -> Floats:
+    """Samples whose percentile interval of any level holds their first, the value, and misses the truth as often as it
+    should.
+
+    `truths` are what the other samples are of. An interval that holds its value cannot miss a truth above it. If this
+    were the truth, how often would the value lie below it? That is all that the upper tail can miss, and where it is
+    less than half of what is asked for, the lower tail misses the rest. Samples below the value move up accordingly.
+    """
+    value, order = samples[0], np.argsort(samples[1:], kind="stable")
+    ranked = samples[1:][order]
+    below = int(np.searchsorted(ranked, value))
+    if below == 0:
+        return samples
+    levels = np.arange(1, len(ranked) + 1) / (len(ranked) + 1)
+    places = np.unique((np.linspace(0, 1, HOLDING_TRUTHS) ** 2 * (below - 1)).astype(np.int64))
+    seen = statistic(truths[order[places]][:, None, :] * noise[:HOLDING_DRAWS])
+    value_below = (seen < ranked[places][:, None]).mean(axis=1)
+    upper = np.interp(np.arange(below), places, value_below)
+    lower = np.where(levels[:below] <= upper, levels[:below], (levels[:below] + upper) / 2)
+    lower = np.maximum.accumulate(lower)
+    after = levels[below] if below < len(ranked) else 1.0
+    found = samples.copy()
+    found[1:][order] = np.interp(
+        levels,
+        np.concatenate([lower, [lower[-1] + 1e-9, after - 1e-9], levels[below:]]),
+        np.concatenate([ranked[:below], [value, value], ranked[below:]]),
+    )
+    return found
 
 
 def standard_errors(lines: Lines) -> Floats:
