@@ -307,9 +307,7 @@ def add_differences(
     if one.parallel and len(keep) > 1:
         for unequal in INEQUALITY:
             if unequal.paired:
-                ours, theirs = (
-                    each.noisy(bootstrap, keep).draws(unequal.function) for each in (one, other)
-                )
+                ours, theirs = (each.noisy(bootstrap, keep).draws(unequal.function) for each in (one, other))
                 samples = ours - theirs
                 rows.add(everywhere, unequal.name, samples, ACROSS, len(keep), note)
 

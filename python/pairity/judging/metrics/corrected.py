@@ -82,7 +82,7 @@ def noisy(costs: Floats, lines: Lines | None, seed: int = 0) -> Noisy:
         order = np.tile(np.arange(resamples)[:, None], languages)
         np.random.default_rng([seed, languages]).permuted(order, axis=0, out=order)
         apart = np.take_along_axis(own, order, axis=0)
-        # Noise left after that common to all is less than noise of its own, by the share that a language has in the mean.
+        # Of the noise of a language, its share in the mean of all was left out as common.
         factor = np.sqrt(languages / (languages - 1))
         errors = standard_errors(lines)
         own = (np.sqrt(shared) * own + np.sqrt(1.0 - shared) * factor * apart) * errors / own.std(axis=0)
@@ -135,7 +135,7 @@ def standard_errors(lines: Lines) -> Floats:
     With few lines these are uncertain themselves, and a language whose noise looks small by chance would weigh too
     much. So they are shrunk towards each other by as much as their differences are chance.
     """
-    common = sum(lines()) / sum(1 for _ in lines())
+    common: Floats = np.asarray(sum(lines())) / sum(1 for _ in lines())
     share = (1.0 + common) / len(common)  # of the text, that each line is
     squares = share**2
     # Noise is measured from the same mean that has it. The factor is n / (n - 1) where lines are equally long.

@@ -37,6 +37,12 @@ class Shape:
     def parameters(self) -> int:
         return 2 * self.groups - 1 + (1 if self.same_variance else self.groups)
 
+    def pooled(self, values: Floats) -> Floats:
+        """Sums over all groups, in place of each, where groups have the same variance: rows x groups."""
+        if not self.same_variance:
+            return values
+        return np.broadcast_to(values.sum(axis=1, keepdims=True), values.shape)
+
 
 SHAPES = (Shape(1, True), Shape(2, True), Shape(2, False), Shape(3, True))
 
@@ -57,7 +63,7 @@ class Groups:
             found: Floats = np.log(self.shares)[:, None, :] - 0.5 * (distance + np.log(total))
         return found
 
-    def rows(self, which: slice | Labels) -> Groups:
+    def rows(self, which: Labels) -> Groups:
         return Groups(self.shares[which], self.means[which], self.variances[which])
 
 
@@ -66,9 +72,8 @@ def draws(costs: Floats, noise: Floats, errors: Floats, random: np.random.Genera
     variance = errors**2
     fits = [fitted(shape, costs, variance) for shape in SHAPES]
     penalty = max(2.0, 2 * np.log(np.log(len(costs))))  # of few languages as much as Akaike's
-    score = np.array(
-        [likelihood - penalty / 2 * shape.parameters for shape, (likelihood, _) in zip(SHAPES, fits, strict=True)]
-    )
+    score = np.array([likelihood for likelihood, _ in fits])
+    score -= penalty / 2 * np.array([shape.parameters for shape in SHAPES])
     weights = np.exp(score - score.max())
     places = (random.permutation(len(noise)) + 0.5) / len(noise)
     chosen = np.searchsorted(np.cumsum(weights / weights.sum())[:-1], places)
@@ -99,18 +104,25 @@ def fitted(shape: Shape, costs: Floats, noise: Floats) -> tuple[float, Groups]:
     means = (membership * costs[:, None]).sum(axis=1) / size
     within = (membership * ((costs[:, None] - means[:, None, :]) ** 2 - noise[:, None])).sum(axis=1) / size
     groups = Groups(size, means, np.maximum(within, 0.05 * noise.mean()))  # EM never leaves a variance of 0
-    for iteration in range(ITERATIONS):
-        if iteration == FIRST_ITERATIONS:
-            best = slice(int(likelihood.argmax()), int(likelihood.argmax()) + 1)  # type: ignore[has-type]
-            membership, groups = membership[best], groups.rows(best)
-        groups = maximised(shape, groups.variances, membership, costs, noise)
-        logs = groups.log_likelihoods(costs, noise)
-        highest = logs.max(axis=2, keepdims=True)
-        membership = np.exp(logs - highest)
-        total = membership.sum(axis=2, keepdims=True)
-        membership /= total
-        likelihood = (highest + np.log(total)).sum(axis=(1, 2))
+    for _ in range(FIRST_ITERATIONS):
+        groups, membership, likelihood = improved(shape, groups, membership, costs, noise)
+    best = np.array([likelihood.argmax()])
+    groups, membership = groups.rows(best), membership[best]
+    for _ in range(ITERATIONS - FIRST_ITERATIONS):
+        groups, membership, likelihood = improved(shape, groups, membership, costs, noise)
     return float(likelihood[0]), groups
+
+
+def improved(
+    shape: Shape, groups: Groups, membership: Floats, costs: Floats, noise: Floats
+) -> tuple[Groups, Floats, Floats]:
+    """One iteration of EM: the groups, how far each language belongs to each, and the log-likelihood."""
+    groups = maximised(shape, groups.variances, membership, costs, noise)
+    logs = groups.log_likelihoods(costs, noise)
+    highest = logs.max(axis=2, keepdims=True)
+    membership = np.exp(logs - highest)
+    total = membership.sum(axis=2, keepdims=True)
+    return groups, membership / total, (highest + np.log(total)).sum(axis=(1, 2))
 
 
 def maximised(shape: Shape, variances: Floats, membership: Floats, costs: Floats, noise: Floats) -> Groups:
@@ -124,7 +136,7 @@ def maximised(shape: Shape, variances: Floats, membership: Floats, costs: Floats
     variances = (membership * without_noise).sum(axis=1) / size
     shares = size / size.sum(axis=1, keepdims=True)
     if shape.same_variance:
-        variances = np.broadcast_to((shares * variances).sum(axis=1, keepdims=True), variances.shape)
+        variances = shape.pooled(shares * variances)
     return Groups(shares, means, variances)
 
 
@@ -137,7 +149,7 @@ def drawn(
     others: Floats,
     random: np.random.Generator,
 ) -> Floats:
-    """Draws of costs under one shape: in turn the groups of the languages, and the means and variances of the groups."""
+    """Draws of costs under one shape: in turn who is in which group, and the means and variances of the groups."""
     groups = fit.rows(np.zeros(len(noise), dtype=np.int64))
     for sweep in range(SWEEPS if shape.groups > 1 else 2):
         labels = labels_of(groups, costs, variance, random)
@@ -152,7 +164,7 @@ def drawn(
     of_language = np.take_along_axis(groups.variances, labels, axis=1)
     means = np.take_along_axis(groups.means, labels, axis=1)
     real = of_language / (of_language + variance)
-    # A language alone in its group: nothing but its own noise is known. The mean is as uncertain, but independent of it.
+    # Alone in its group, a language is uncertain by its own noise; by the draws of it, not by those of the mean.
     real[np.take_along_axis(members.sizes, labels, axis=1) == 1] = 1.0
     found: Floats = means + real * (costs - means) + np.sqrt(real) * noise
     return found
@@ -182,7 +194,8 @@ class Members:
     def sum(self, values: Floats) -> Floats:
         """Over the languages of each group: draws x groups."""
         size = self._shape[0] * self._shape[1]
-        return np.bincount(self._places, values.ravel(), size).reshape(self._shape)
+        found: Floats = np.bincount(self._places, values.ravel(), size).astype(np.float64)
+        return found.reshape(self._shape)
 
 
 def explained(
@@ -198,15 +211,12 @@ def explained(
 
     The scatter falls with the variance, and ever more slowly, so Newton's steps do not pass the solution from below.
     """
-    if shape.same_variance:
-        scatter = np.broadcast_to(scatter.sum(axis=1, keepdims=True), scatter.shape)
-    scatter = np.maximum(scatter, 1e-9)
+    scatter = np.maximum(shape.pooled(scatter), 1e-9)
     everywhere = np.broadcast_to(costs, members.labels.shape)
     means = members.sum(everywhere) / np.maximum(members.sizes, 1)
 
     def together(values: Floats) -> Floats:
-        found = members.sum(values)
-        return np.broadcast_to(found.sum(axis=1, keepdims=True), found.shape) if shape.same_variance else found
+        return shape.pooled(members.sum(values))
 
     def away() -> Floats:
         found: Floats = (costs - np.take_along_axis(means, members.labels, axis=1)) ** 2
