@@ -1,7 +1,7 @@
 """Simulate corpora whose true Gini coefficient is known, and count how often 95% intervals cover it.
 
     python docs/coverage.py            about a minute; prints
-    python docs/coverage.py --record   a quarter of an hour: 1,000 corpora each, to docs/results/coverage.json
+    python docs/coverage.py --record   half an hour: 1,000 corpora each, to docs/results/coverage.json
 
 A line is longer or shorter than others in all languages alike, and each language has noise of its own beside it: 10% to
 20% of a line, which is assumed and not measured. True costs are drawn anew for every corpus and scaled to the Gini
