@@ -12,9 +12,9 @@ import pytest
 
 from pairity.judging.metrics.bootstrap import Bootstrap, interval
 from pairity.judging.metrics.comparisons import holm, p_value
-from pairity.judging.metrics.corrected import holding, noisy, shared_noise, standard_errors
+from pairity.judging.metrics.corrected import holding, noisy, shared_noise, standard_errors, widest
 from pairity.judging.metrics.fairness import gini, worst_best
-from pairity.judging.metrics.shapes import SHAPES, Shape, draws, fitted
+from pairity.judging.metrics.shapes import SHAPES, Fits, Shape, fitted
 
 _path = Path(__file__).resolve().parents[2] / "docs" / "coverage.py"
 _spec = importlib.util.spec_from_file_location("docs_coverage", _path)
@@ -62,7 +62,7 @@ def test_far_from_zero_the_correction_is_small() -> None:
     ours = noisy(costs, partial(deviations, tokens, costs))
     for statistic in (gini, worst_best):
         plain = statistic(costs)
-        value, low, high = interval(ours.samples(statistic))
+        value, low, high = interval(ours.samples(statistic, of_extremes=statistic is worst_best))
         assert value == plain[0]
         assert [low, high] == pytest.approx(list(np.percentile(plain[1:], [2.5, 97.5])), rel=0.03)
 
@@ -116,7 +116,7 @@ def far_off(random: np.random.Generator) -> np.ndarray:
 
 def test_draws_are_without_noise_and_leave_what_is_far_off() -> None:
     random = np.random.default_rng(2)
-    drawn = draws(far_off(random), random.normal(size=(300, 100)), np.ones(100), random)
+    drawn = Fits.of(far_off(random), np.ones(100)).draws(random.normal(size=(300, 100)), random)
     assert drawn.shape == (300, 100)
     assert drawn[:, :5].mean() == pytest.approx(60, abs=1.5)
     inner = np.median(drawn[:, 5:].std(axis=1))
@@ -128,13 +128,15 @@ def test_draws_are_the_resamples_where_noise_is_small() -> None:
     random = np.random.default_rng(3)
     costs = 30 + 10 * random.normal(size=40)
     noise = 0.01 * random.normal(size=(50, 40))
-    assert draws(costs, noise, np.full(40, 0.01), random) == pytest.approx(costs + noise, abs=0.005)
+    fits = Fits.of(costs, np.full(40, 0.01))
+    for drawn in (fits.draws(noise, random), *fits.draws_of_each(noise, random)):
+        assert drawn == pytest.approx(costs + noise, abs=0.005)
 
 
 def test_of_a_normal_spread_of_costs_its_size_is_found() -> None:
     random = np.random.default_rng(8)
     costs = 30 + np.sqrt(2) * random.normal(size=400)  # as much noise as inequality
-    drawn = draws(costs, random.normal(size=(300, 400)), np.ones(400), random)
+    drawn = Fits.of(costs, np.ones(400)).draws(random.normal(size=(300, 400)), random)
     spread = drawn.std(axis=1)
     assert spread.mean() == pytest.approx(1, abs=0.15)
     assert 0.02 < spread.std() < 0.12
@@ -158,10 +160,28 @@ def test_each_shape_is_found_where_it_is_right(true: np.ndarray, expected: Shape
 @pytest.mark.parametrize("languages", [2, 3, 4])
 def test_few_languages_have_draws(languages: int) -> None:
     random = np.random.default_rng(languages)
-    drawn = draws(
-        np.arange(1.0, languages + 1), random.normal(size=(50, languages)), np.ones(languages), random
-    )
-    assert np.all(np.isfinite(drawn))
+    fits = Fits.of(np.arange(1.0, languages + 1), np.ones(languages))
+    noise = random.normal(size=(50, languages))
+    for drawn in (fits.draws(noise, random), *fits.draws_of_each(noise, random)):
+        assert drawn.shape == noise.shape
+        assert np.all(np.isfinite(drawn))
+
+
+def test_shapes_that_the_costs_refute_are_not_drawn_from() -> None:
+    random = np.random.default_rng(9)
+    noise = random.normal(size=(20, 90))
+    apart = Fits.of(50 + np.repeat([-6.0, 0.0, 6.0], 30) + random.normal(size=90), np.ones(90))
+    assert len(apart.draws_of_each(noise, random)) == 2, "three groups or four"
+    alike = Fits.of(50 + random.normal(size=90), np.ones(90))
+    assert len(alike.draws_of_each(noise, random)) == len(SHAPES)
+
+
+def test_the_widest_interval_holds_all() -> None:
+    random = np.random.default_rng(10)
+    low, high = (np.concatenate([[3.0], random.normal(mean, 1, 999)]) for mean in (0, 4))
+    value, start, end = interval(widest([low, high]))
+    assert value == 3
+    assert (start, end) == (interval(low)[1], interval(high)[2])
 
 
 def test_the_lower_tail_misses_what_the_upper_cannot() -> None:

@@ -44,19 +44,41 @@ class Noisy:
         """The statistic of the costs as they are, and then its corrected resamples, for differences of two."""
         return statistic(self.corrected)
 
-    def samples(self, statistic: Statistic) -> Floats:
-        """The same for the interval of the value itself, which lies in it and is higher than the truth as a rule."""
-        drawn = self.draws(statistic)
+    def samples(self, statistic: Statistic, of_extremes: bool = False) -> Floats:
+        """The same for the interval of the value itself, which lies in it and is higher than the truth as a rule.
+
+        What hangs on the extreme languages alone depends on the shape of the costs: none that is possible is left out.
+        """
         if self.noise is None or self.common is None:
-            return drawn
-        return holding(statistic, drawn, self.corrected[1:], self.common * (1.0 + self.noise))
+            return self.draws(statistic)
+        noise = self.common * (1.0 + self.noise)
+        possible = self.corrected_by_shape if of_extremes else [self.corrected]
+        return widest([holding(statistic, statistic(one), one[1:], noise) for one in possible])
 
     @cached_property
     def corrected(self) -> Floats:
         """Row 0: the costs. The others: resamples of what they would be without noise."""
-        if self.noise is None or self.common is None or self.errors is None:
+        if self.noise is None or self._fits is None:
             return self.costs
-        return corrected(self.costs, self.noise, self.common, self.errors, self.seed)
+        random = np.random.default_rng([self.seed, *self.costs.shape])
+        return self._resamples(self._fits.draws(self.costs[0] * self.noise, random))
+
+    @cached_property
+    def corrected_by_shape(self) -> list[Floats]:
+        """The same for every shape of costs that is not refuted."""
+        if self.noise is None or self._fits is None:
+            return [self.costs]
+        random = np.random.default_rng([self.seed, *self.costs.shape])
+        drawn = self._fits.draws_of_each(self.costs[0] * self.noise, random)
+        return [self._resamples(one) for one in drawn]
+
+    @cached_property
+    def _fits(self) -> shapes.Fits | None:
+        return None if self.errors is None else shapes.Fits.of(self.costs[0], self.errors)
+
+    def _resamples(self, drawn: Floats) -> Floats:
+        above_zero = np.maximum(drawn, self.costs[0].min() / 2)  # as costs are
+        return np.concatenate([self.costs[:1], self.common * above_zero])
 
 
 Lines = Callable[[], Iterator[Floats]]
@@ -92,11 +114,11 @@ def noisy(costs: Floats, lines: Lines | None, seed: int = 0) -> Noisy:
     return Noisy(costs, own, common, costs[0] * errors, seed)
 
 
-def corrected(costs: Floats, noise: Floats, common: Floats, errors: Floats, seed: int = 0) -> Floats:
-    """Row 0: the costs. The others: resamples of what they would be without noise, which are above 0 as costs are."""
-    random = np.random.default_rng([seed, *costs.shape])
-    drawn = np.maximum(shapes.draws(costs[0], costs[0] * noise, errors, random), costs[0].min() / 2)
-    return np.concatenate([costs[:1], common * drawn])
+def widest(samples: list[Floats]) -> Floats:
+    """Samples whose percentile interval of any level holds those of all that are given."""
+    ranked = np.sort([one[1:] for one in samples], axis=1)
+    middle = ranked.shape[1] // 2
+    return np.concatenate([samples[0][:1], ranked[:, :middle].min(axis=0), ranked[:, middle:].max(axis=0)])
 
 
 def holding(statistic: Statistic, samples: Floats, truths: Floats, noise: Floats) -> Floats:

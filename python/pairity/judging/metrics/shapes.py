@@ -1,9 +1,11 @@
 """What costs may be without the noise of lines: draws from the shapes that the observed costs do not refute.
 
-A shape is a distribution of true costs in one to three groups, normal within each group: all languages around one
+A shape is a distribution of true costs in one to four groups, normal within each group: all languages around one
 cost; some far off and the others alike; groups that differ, alike inside. An observed cost has the noise of its own
-language on top. Each shape is fitted by maximum likelihood (EM), and weighs as much as the criterion of Hannan and
-Quinn (1979) says: more groups must pay for themselves.
+language on top. Each shape is fitted by maximum likelihood (EM). What all languages contribute to is drawn from the
+shapes in turn, each weighing as much as the criterion of Hannan and Quinn (1979) says: more groups must pay for
+themselves. What hangs on single languages differs too much from shape to shape for that, so there are draws from each
+shape that is not refuted.
 
 A draw is made in two steps. First the shape: which language is in which group, and the mean and the variance of each
 group. The variance is the one under which the observed scatter has the rank of a random one: it is 0 where even that is
@@ -14,6 +16,7 @@ noise, and noise. Where noise is small, that share is 1, and the draws are the r
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +26,10 @@ from pairity.judging.arrays import Floats
 Labels = npt.NDArray[np.int64]
 
 # More change nothing that the simulations of docs/statistics.md can see.
-FIRST_ITERATIONS, ITERATIONS, SWEEPS, NEWTON_STEPS = 15, 80, 4, 3
+FIRST_ITERATIONS, ITERATIONS, NEWTON_STEPS = 15, 80, 3
+# With more, groups that hardly differ run into each other, and end as one that is spread out.
+SWEEPS = 2
+REFUTED = 2.0  # a shape whose log-likelihood is less than the highest by more than this
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,7 @@ class Shape:
         return np.broadcast_to(values.sum(axis=1, keepdims=True), values.shape)
 
 
-SHAPES = (Shape(1, True), Shape(2, True), Shape(2, False), Shape(3, True))
+SHAPES = (Shape(1, True), Shape(2, True), Shape(2, False), Shape(3, True), Shape(4, True))
 
 
 @dataclass(frozen=True)
@@ -67,23 +73,43 @@ class Groups:
         return Groups(self.shares[which], self.means[which], self.variances[which])
 
 
-def draws(costs: Floats, noise: Floats, errors: Floats, random: np.random.Generator) -> Floats:
-    """Costs as they may be without noise, as many times as there are draws of noise: draws x languages."""
-    variance = errors**2
-    fits = [fitted(shape, costs, variance) for shape in SHAPES]
-    penalty = max(2.0, 2 * np.log(np.log(len(costs))))  # of few languages as much as Akaike's
-    score = np.array([likelihood for likelihood, _ in fits])
-    score -= penalty / 2 * np.array([shape.parameters for shape in SHAPES])
-    weights = np.exp(score - score.max())
-    places = (random.permutation(len(noise)) + 0.5) / len(noise)
-    chosen = np.searchsorted(np.cumsum(weights / weights.sum())[:-1], places)
-    others = random.permutation(noise)  # what the scatter of a random observation is made of
-    found = np.empty_like(noise)
-    for i, (shape, (_, groups)) in enumerate(zip(SHAPES, fits, strict=True)):
-        rows = np.flatnonzero(chosen == i)
-        if len(rows):
-            found[rows] = drawn(shape, groups, costs, variance, noise[rows], others[rows], random)
-    return found
+@dataclass(frozen=True)
+class Fits:
+    """Every shape as it fits the observed costs best, with the log-likelihood; `noise` is the variance of each
+    language."""
+
+    costs: Floats
+    noise: Floats
+    groups: list[Groups]
+    likelihoods: Floats
+
+    @classmethod
+    def of(cls, costs: Floats, errors: Floats) -> Fits:
+        fits = [fitted(shape, costs, errors**2) for shape in SHAPES]
+        return cls(costs, errors**2, [groups for _, groups in fits], np.array([each for each, _ in fits]))
+
+    def draws(self, noise: Floats, random: np.random.Generator) -> Floats:
+        """Costs as they may be without noise, as many times as there are draws of noise: draws x languages."""
+        penalty = max(2.0, 2 * np.log(np.log(len(self.costs))))  # of few languages as much as Akaike's
+        score = self.likelihoods - penalty / 2 * np.array([shape.parameters for shape in SHAPES])
+        weights = np.exp(score - score.max())
+        places = (random.permutation(len(noise)) + 0.5) / len(noise)
+        chosen = np.searchsorted(np.cumsum(weights / weights.sum())[:-1], places)
+        found = np.empty_like(noise)
+        others = random.permutation(noise)  # what the scatter of a random observation is made of
+        for i in range(len(SHAPES)):
+            rows = np.flatnonzero(chosen == i)
+            if len(rows):
+                found[rows] = self._drawn(i, noise[rows], others[rows], random)
+        return found
+
+    def draws_of_each(self, noise: Floats, random: np.random.Generator) -> list[Floats]:
+        """The same for every shape by itself that is not refuted."""
+        possible = np.flatnonzero(self.likelihoods >= self.likelihoods.max() - REFUTED)
+        return [self._drawn(int(i), noise, random.permutation(noise), random) for i in possible]
+
+    def _drawn(self, i: int, noise: Floats, others: Floats, random: np.random.Generator) -> Floats:
+        return drawn(SHAPES[i], self.groups[i], self.costs, self.noise, noise, others, random)
 
 
 def fitted(shape: Shape, costs: Floats, noise: Floats) -> tuple[float, Groups]:
@@ -92,13 +118,8 @@ def fitted(shape: Shape, costs: Floats, noise: Floats) -> tuple[float, Groups]:
     few, some = max(1, languages // 15), max(1, languages // 5)
     cuts = sorted({few, some, languages // 2, languages - some, languages - few})
     rank = np.argsort(np.argsort(costs, kind="stable"))
-    if shape.groups == 1:
-        starts = np.zeros((1, languages), dtype=np.int64)
-    elif shape.groups == 2:
-        starts = np.stack([(rank >= cut).astype(np.int64) for cut in cuts])
-    else:
-        pairs = [(low, high) for i, low in enumerate(cuts) for high in cuts[i + 1 :]] or [(1, 2)]
-        starts = np.stack([(rank >= low).astype(np.int64) + (rank >= high) for low, high in pairs])
+    chosen = list(combinations(cuts, shape.groups - 1)) or [tuple(range(1, shape.groups))]
+    starts = np.stack([np.searchsorted(np.array(each), rank, side="right") for each in chosen])
     membership = 0.98 * (starts[:, :, None] == np.arange(shape.groups)) + 0.02 / shape.groups
     size = membership.sum(axis=1)
     means = (membership * costs[:, None]).sum(axis=1) / size
