@@ -8,7 +8,8 @@ A line is longer or shorter than others in all languages alike, and each languag
 coefficient asked for; `alike`: their deviations are normal; `some far off`: one language in 15 is far from the rest;
 `two groups`: half of the languages cost less than the other half, and within a group they are nearly alike; `three
 groups`: the same with a third of the languages between them; `long tail`: deviations are exponential; `evenly spread`:
-they are uniform.
+they are uniform; `uneven groups`: as two groups, but one language in five is in the dearer one; `heavy tails`:
+deviations have Student's distribution with 3 degrees of freedom.
 """
 
 import argparse
@@ -58,10 +59,12 @@ RECORDED = [
     Cell(30, 300, 0.2),
     Cell(60, 100, 0.01, "some far off"),
     *(Cell(languages, 300, 0.01, "two groups") for languages in (30, 204)),
-    # Shapes that are not among those assumed, or are not told from simpler ones.
     *(Cell(languages, 300, 0.01, "three groups") for languages in (30, 204)),
     *(Cell(languages, 300, 0.01, "long tail") for languages in (30, 204)),
     *(Cell(languages, 300, 0.01, "evenly spread") for languages in (30, 204)),
+    # The method was not chosen by these.
+    Cell(60, 300, 0.01, "uneven groups"),
+    Cell(60, 300, 0.01, "heavy tails"),
 ]
 
 
@@ -78,6 +81,10 @@ def true_costs(cell: Cell, random: np.random.Generator) -> Floats:
         deviations = 0.1 * deviations + np.arange(cell.languages) % 3 - 1.0
     elif cell.shape == "evenly spread":
         deviations = random.uniform(-1, 1, cell.languages)
+    elif cell.shape == "uneven groups":
+        deviations = 0.1 * deviations + (np.arange(cell.languages) < cell.languages // 5) - 0.2
+    elif cell.shape == "heavy tails":
+        deviations = random.standard_t(3, size=cell.languages)
     elif cell.shape == "long tail":
         deviations = random.exponential(size=cell.languages) - 1.0
     if cell.gini > 0.1:  # normal deviations of that size would make costs negative

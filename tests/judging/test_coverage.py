@@ -33,6 +33,7 @@ _spec.loader.exec_module(coverage)
         (204, 40, 0.01, "alike", 40),
         (60, 100, 0.01, "some far off", 120),
         (204, 300, 0.01, "two groups", 40),
+        (30, 300, 0.01, "three groups", 120),
     ],
 )
 def test_intervals_cover_the_truth(languages: int, lines: int, true: float, shape: str, corpora: int) -> None:
