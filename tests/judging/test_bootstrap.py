@@ -49,14 +49,11 @@ def test_no_resamples_no_interval() -> None:
         Bootstrap(-1, seed=0)
 
 
-def test_an_interval_holds_its_value_and_the_tail_away_from_it_is_larger() -> None:
+def test_an_interval_holds_its_value() -> None:
     drawn = np.arange(1.0, 1000.0)  # the k-th of 999 is at k / 1000
     assert interval(np.concatenate([[500.0], drawn])) == pytest.approx((500, 25, 975))
-    assert interval(np.concatenate([[2000.0], drawn])) == pytest.approx((2000, 50, 2000))
-    assert interval(np.concatenate([[-3.0], drawn])) == pytest.approx((-3, -3, 950))
-    # A fifth lies beyond the value: half of the way from 2.5% to 5%.
-    assert interval(np.concatenate([[800.5], drawn])) == pytest.approx((800.5, 37.5, 975), abs=0.1)
-    assert interval(np.concatenate([[990.0], drawn])) == pytest.approx((990, 49.4, 990), abs=0.1)
+    assert interval(np.concatenate([[2000.0], drawn])) == pytest.approx((2000, 25, 2000))
+    assert interval(np.concatenate([[-3.0], drawn])) == pytest.approx((-3, -3, 975))
 
 
 def test_resamples_are_kept_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,8 +12,9 @@ import pytest
 
 from pairity.judging.metrics.bootstrap import Bootstrap, interval
 from pairity.judging.metrics.comparisons import holm, p_value
-from pairity.judging.metrics.corrected import deconvolved, noisy, shared_noise
+from pairity.judging.metrics.corrected import holding, noisy, shared_noise, standard_errors, widest
 from pairity.judging.metrics.fairness import gini, worst_best
+from pairity.judging.metrics.shapes import SHAPES, Fits, Shape, fitted
 
 _path = Path(__file__).resolve().parents[2] / "docs" / "coverage.py"
 _spec = importlib.util.spec_from_file_location("docs_coverage", _path)
@@ -25,11 +26,18 @@ _spec.loader.exec_module(coverage)
 
 
 @pytest.mark.parametrize(
-    ("languages", "lines", "true", "corpora"),
-    [(30, 40, 0.002, 120), (30, 300, 0.01, 120), (204, 40, 0.01, 25)],
+    ("languages", "lines", "true", "shape", "corpora"),
+    [
+        (30, 40, 0.002, "alike", 120),
+        (30, 300, 0.01, "alike", 120),
+        (204, 40, 0.01, "alike", 40),
+        (60, 100, 0.01, "some far off", 120),
+        (204, 300, 0.01, "two groups", 40),
+        (30, 300, 0.01, "three groups", 120),
+    ],
 )
-def test_intervals_cover_the_truth(languages: int, lines: int, true: float, corpora: int) -> None:
-    cell = coverage.Cell(languages, lines, true, corpora=corpora)
+def test_intervals_cover_the_truth(languages: int, lines: int, true: float, shape: str, corpora: int) -> None:
+    cell = coverage.Cell(languages, lines, true, shape, corpora=corpora)
     found = coverage.simulate(cell)
     # From 93% to 97%, give or take three standard errors of so many corpora.
     chance = 3 * math.sqrt(0.95 * 0.05 / corpora)
@@ -55,7 +63,7 @@ def test_far_from_zero_the_correction_is_small() -> None:
     ours = noisy(costs, partial(deviations, tokens, costs))
     for statistic in (gini, worst_best):
         plain = statistic(costs)
-        value, low, high = interval(ours.samples(statistic))
+        value, low, high = interval(ours.samples(statistic, of_extremes=statistic is worst_best))
         assert value == plain[0]
         assert [low, high] == pytest.approx(list(np.percentile(plain[1:], [2.5, 97.5])), rel=0.03)
 
@@ -86,21 +94,117 @@ def test_lines_longer_in_all_languages_alike_are_no_noise_of_the_gini_coefficien
     assert gini(1 + ours.noise).std() == pytest.approx(of_own_noise.std(), rel=0.25)
 
 
-def test_deconvolution_takes_noise_away_and_leaves_what_is_far_off() -> None:
+def test_standard_errors_are_right_on_average_and_shrunk_by_what_is_chance() -> None:
+    random = np.random.default_rng(6)
+    own = np.repeat([0.1, 0.2], 100)
+    ratios, apart = [], []
+    for lines in (20, 2000):
+        lengths = np.exp(random.normal(0, 0.4, (lines, 1)))
+        tokens = lengths * (1 + own * random.normal(size=(lines, 200)))
+        errors = standard_errors(partial(deviations, tokens, costs_of(tokens, 2)))
+        # What the lengths are is known; the noise of a mean then is the noise of a line times this.
+        expected = own * np.sqrt((lengths**2).sum()) / lengths.sum()
+        ratios.append((errors**2).mean() / (expected**2).mean())
+        apart.append(errors[100:].mean() / errors[:100].mean())
+    assert ratios == pytest.approx([1, 1], abs=0.05)
+    assert apart[0] < apart[1] == pytest.approx(2, abs=0.05)
+
+
+def far_off(random: np.random.Generator) -> np.ndarray:
+    """100 languages that cost the same, but for 5 that cost twice as much, seen with noise of size 1."""
+    return np.where(np.arange(100) < 5, 60.0, 30.0) + random.normal(size=100)
+
+
+def test_draws_are_without_noise_and_leave_what_is_far_off() -> None:
     random = np.random.default_rng(2)
-    true = np.full(100, 30.0)
-    true[:5] = 60.0
-    found = deconvolved(true + random.normal(size=100), np.ones(100))
-    assert found[:5] == pytest.approx(60, abs=3)
-    assert found[5:].std() < 0.5
-    assert np.argmax(found) < 5
+    drawn = Fits.of(far_off(random), np.ones(100)).draws(random.normal(size=(300, 100)), random)
+    assert drawn.shape == (300, 100)
+    assert drawn[:, :5].mean() == pytest.approx(60, abs=1.5)
+    inner = np.median(drawn[:, 5:].std(axis=1))
+    assert inner < 0.6, "what is seen has noise of size 1 in it, and a resample of it 1.4"
+    assert (drawn[:, 5:].std(axis=1) == 0).any(), "all of it may be noise"
 
 
-def test_each_row_is_deconvolved_by_itself() -> None:
+def test_draws_are_the_resamples_where_noise_is_small() -> None:
     random = np.random.default_rng(3)
-    rows = 20 + random.normal(size=(4, 12))
-    errors = random.uniform(0.3, 0.8, 12)
-    assert deconvolved(rows, errors) == pytest.approx(np.stack([deconvolved(row, errors) for row in rows]))
+    costs = 30 + 10 * random.normal(size=40)
+    noise = 0.01 * random.normal(size=(50, 40))
+    fits = Fits.of(costs, np.full(40, 0.01))
+    for drawn in (fits.draws(noise, random), *fits.draws_of_each(noise, random)):
+        assert drawn == pytest.approx(costs + noise, abs=0.005)
+
+
+def test_of_a_normal_spread_of_costs_its_size_is_found() -> None:
+    random = np.random.default_rng(8)
+    costs = 30 + np.sqrt(2) * random.normal(size=400)  # as much noise as inequality
+    drawn = Fits.of(costs, np.ones(400)).draws(random.normal(size=(300, 400)), random)
+    spread = drawn.std(axis=1)
+    assert spread.mean() == pytest.approx(1, abs=0.15)
+    assert 0.02 < spread.std() < 0.12
+
+
+@pytest.mark.parametrize(
+    ("true", "expected"),
+    [
+        (np.zeros(90), Shape(1, True)),
+        (np.repeat([-4.0, 4.0], 45), Shape(2, True)),
+        (np.concatenate([np.zeros(80), np.linspace(-40, 40, 10)]), Shape(2, False)),
+        (np.repeat([-6.0, 0.0, 6.0], 30), Shape(3, True)),
+    ],
+)
+def test_each_shape_is_found_where_it_is_right(true: np.ndarray, expected: Shape) -> None:
+    costs = 50 + true + np.random.default_rng(7).normal(size=90)
+    likelihood = {shape: fitted(shape, costs, np.ones(90))[0] for shape in SHAPES}
+    assert max(SHAPES, key=lambda shape: likelihood[shape] - 1.5 * shape.parameters) == expected
+
+
+@pytest.mark.parametrize("languages", [2, 3, 4])
+def test_few_languages_have_draws(languages: int) -> None:
+    random = np.random.default_rng(languages)
+    fits = Fits.of(np.arange(1.0, languages + 1), np.ones(languages))
+    noise = random.normal(size=(50, languages))
+    for drawn in (fits.draws(noise, random), *fits.draws_of_each(noise, random)):
+        assert drawn.shape == noise.shape
+        assert np.all(np.isfinite(drawn))
+
+
+def test_shapes_that_the_costs_refute_are_not_drawn_from() -> None:
+    random = np.random.default_rng(9)
+    noise = random.normal(size=(20, 90))
+    apart = Fits.of(50 + np.repeat([-6.0, 0.0, 6.0], 30) + random.normal(size=90), np.ones(90))
+    assert len(apart.draws_of_each(noise, random)) == 2, "three groups or four"
+    alike = Fits.of(50 + random.normal(size=90), np.ones(90))
+    assert len(alike.draws_of_each(noise, random)) == len(SHAPES)
+
+
+def test_the_widest_interval_holds_all() -> None:
+    random = np.random.default_rng(10)
+    low, high = (np.concatenate([[3.0], random.normal(mean, 1, 999)]) for mean in (0, 4))
+    value, start, end = interval(widest([low, high]))
+    assert value == 3
+    assert (start, end) == (interval(low)[1], interval(high)[2])
+
+
+def test_the_lower_tail_misses_what_the_upper_cannot() -> None:
+    truths = np.arange(1.0, 1000.0)[:, None]  # the k-th of 999 is at k / 1000
+
+    def only(costs: np.ndarray) -> np.ndarray:
+        return np.asarray(costs[..., 0])
+
+    def tails(value: float, noise: list[float]) -> tuple[float, float]:
+        samples = np.concatenate([[value], truths[:, 0]])
+        _, low, high = interval(holding(only, samples, truths, np.array(noise)[:, None]))
+        return low, high
+
+    # Noise never lowers the value: no truth above it is missed, and the lower tail has all of the 5%.
+    assert tails(2000, [1.1] * 100) == pytest.approx((50, 2000), abs=0.1)
+    assert tails(900, [1.1] * 100) == pytest.approx((50, 975), abs=0.1)
+    # It does so once in a hundred times.
+    assert tails(2000, [0.9] + [1.1] * 99) == pytest.approx((40, 2000), abs=0.1)
+    # It does so half of the time: nothing is to be made up for.
+    assert tails(500, [0.9, 1.1] * 50) == pytest.approx((25, 975), abs=0.1)
+    # The value is the lowest.
+    assert tails(0, [1.1] * 100) == pytest.approx((0, 975), abs=0.1)
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,7 @@ def add_fairness(rows: Rows, one: Judged, bootstrap: Bootstrap) -> None:
     codes, costs = one.languages, cost(one.sums(bootstrap))
     why_not = NOT_PARALLEL if not one.parallel else ONE_LANGUAGE if len(codes) < 2 else ""
     for metric in INEQUALITY:
-        samples = None if why_not else one.noisy(bootstrap).samples(metric.function)
+        samples = None if why_not else one.noisy(bootstrap).samples(metric.function, metric.of_extremes)
         rows.add(place_of(one, None), metric.name, samples, ACROSS, len(codes), one.note(None, why_not))
     if why_not:
         return
@@ -185,7 +185,10 @@ def add_change(rows: Rows, one: Judged, baseline: Judged, bootstrap: Bootstrap) 
         if metric.over_languages == ACROSS:
             note = one.note(None, f"{against}: {worst}")
             multiples = one.noisy_against(baseline, bootstrap, keep)
-            samples = multiples.samples(lambda ratios, metric=metric: metric.function(ratios, 1.0))  # type: ignore[misc]
+            samples = multiples.samples(
+                lambda ratios, metric=metric: metric.function(ratios, 1.0),  # type: ignore[misc]
+                metric.of_extremes,
+            )
             rows.add(everywhere, metric.name, samples, ACROSS, len(keep), note)
             continue
         values = metric.function(costs, baseline_costs)
@@ -307,9 +310,7 @@ def add_differences(
     if one.parallel and len(keep) > 1:
         for unequal in INEQUALITY:
             if unequal.paired:
-                ours, theirs = (
-                    each.noisy(bootstrap, keep).samples(unequal.function) for each in (one, other)
-                )
+                ours, theirs = (each.noisy(bootstrap, keep).draws(unequal.function) for each in (one, other))
                 samples = ours - theirs
                 rows.add(everywhere, unequal.name, samples, ACROSS, len(keep), note)
 
@@ -350,5 +351,5 @@ def add_group(
         rows.add(place, "premium", mean(premiums), MEAN, n, note)
     noisy = one.noisy_group(bootstrap, codes)
     for metric in INEQUALITY:
-        samples = noisy.samples(metric.function) if n > 1 else None
+        samples = noisy.samples(metric.function, metric.of_extremes) if n > 1 else None
         rows.add(place, metric.name, samples, ACROSS, n, note if n > 1 else ONE_LANGUAGE)

@@ -14,7 +14,6 @@ import numpy as np
 from pairity.errors import PairityError
 from pairity.judging.arrays import Floats
 
-MIDDLE = 40.0  # percent; by the simulations of docs/statistics.md
 BLOCK_BYTES = 1 << 26  # of resample counts at a time; sets of resamples are kept up to four blocks in all
 
 
@@ -66,21 +65,15 @@ class Bootstrap:
 def interval(samples: Floats, level: float = 0.95) -> tuple[float, float, float]:
     """Value, low and high of samples whose first is the value: the percentile interval of the others, which holds it.
 
-    The two tails have the same size where the value lies in the middle. A value near the upper end, say, is higher than
-    the truth as a rule: as the interval holds it, hardly any truth is missed above it. The lower tail then is larger,
-    up to twice its size: the larger, the fewer of the others lie above the value, from MIDDLE percent on.
     NaN for low and high where nothing was resampled.
     """
     value, drawn = samples[0], samples[1:]
     if not len(drawn):
         return float(value), math.nan, math.nan
     tail = 50 * (1 - level)
-    not_above, not_below = 100 * float(np.mean(drawn <= value)), 100 * float(np.mean(drawn >= value))
-    below, above = (tail * (2 - min(1.0, beyond / MIDDLE)) for beyond in (not_below, not_above))
-    below, above = min(below, not_above), min(above, not_below)
     # Weibull's positions, k / (resamples + 1): others cut tails that are too long when there are few resamples.
     with np.errstate(
         invalid="ignore"
     ):  # no number between two that are infinite: a language that cost no token
-        low, high = np.percentile(drawn, [below, 100 - above], method="weibull")
+        low, high = np.percentile(drawn, [tail, 100 - tail], method="weibull")
     return float(value), float(np.minimum(low, value)), float(np.maximum(high, value))

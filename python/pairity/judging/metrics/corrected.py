@@ -4,15 +4,10 @@ Costs are measured on some lines, and their noise makes languages look less alik
 too high by some amount, and that of a resample by more, because it holds the noise twice. Near zero a percentile
 interval then lies above its own estimate, and above the truth. What is done about it:
 
-1. The noise is what the resamples show. Languages share it only as far as the lines show that they do: with fewer
-   lines than languages, most of the correlation in a table of lines is chance.
-2. What the costs could be without noise is estimated from both (maximum likelihood, any shape: some languages may be
-   far off and the others alike), and a path goes from all languages alike over these costs to those observed.
-3. For each step of the path, noise is added and the median of the statistic taken. Read backwards, this says which
-   true value an observed one stands for.
-4. The resamples are drawn around the point of the path that explains the observed value, and each is read backwards.
-5. All this hangs on the costs that happened to be observed. So it is done again for some of these resamples, as if they
-   had been observed, and where the results differ more than the resamples themselves, those are spread as much.
+1. The noise of each language is what its lines show. Languages share it only as far as the lines show that they do:
+   with fewer lines than languages, most of the correlation in a table of lines is chance.
+2. Every resample of the costs is replaced by costs as they may be without noise (`shapes`).
+3. The resamples of a statistic are the statistic of these.
 
 docs/statistics.md has the simulations that this was chosen by.
 """
@@ -20,44 +15,75 @@ docs/statistics.md has the simulations that this was chosen by.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from pairity.judging.arrays import Floats
+from pairity.judging.metrics import shapes
 
 Statistic = Callable[[Floats], Floats]
 """From costs along the last axis to one number."""
 
-# Of the deconvolution. With fewer iterations, intervals cover less often where some languages are far off.
-ATOMS, ITERATIONS = 60, 500
-MEDIANS = 250  # resamples that the medians along the path are taken from
-# How often all is done again, and with how much less work: only how far the results are apart is of interest.
-REPEATS, REPEAT_ITERATIONS, REPEAT_MEDIANS = 40, 200, 60
+HOLDING_TRUTHS, HOLDING_DRAWS = 8, 200
 
 
 @dataclass
 class Noisy:
-    """Costs, (1 + resamples) x languages as `Sums` has them; draws of their noise, relative to them; and the standard
-    error of each language, noise common to all left out."""
+    """Costs, (1 + resamples) x languages as `Sums` has them; draws of the noise of each language, relative to its cost;
+    of the noise common to all, a factor per draw; and the standard error of each language."""
 
     costs: Floats
     noise: Floats | None = None
+    common: Floats | None = None
     errors: Floats | None = None
-    _samples: dict[Statistic, Floats] = field(default_factory=dict)
+    seed: int = 0
 
-    def samples(self, statistic: Statistic) -> Floats:
-        """The statistic of the costs as they are, and then its corrected resamples."""
-        if self.noise is None or self.errors is None:
-            return statistic(self.costs)
-        if statistic not in self._samples:
-            self._samples[statistic] = corrected(statistic, self.costs, self.noise, self.errors)
-        return self._samples[statistic]
+    def draws(self, statistic: Statistic) -> Floats:
+        """The statistic of the costs as they are, and then its corrected resamples, for differences of two."""
+        return statistic(self.corrected)
+
+    def samples(self, statistic: Statistic, of_extremes: bool = False) -> Floats:
+        """The same for the interval of the value itself, which lies in it and is higher than the truth as a rule.
+
+        What hangs on the extreme languages alone depends on the shape of the costs: none that is possible is left out.
+        """
+        if self.noise is None or self.common is None:
+            return self.draws(statistic)
+        noise = self.common * (1.0 + self.noise)
+        possible = self.corrected_by_shape if of_extremes else [self.corrected]
+        return widest([holding(statistic, statistic(one), one[1:], noise) for one in possible])
+
+    @cached_property
+    def corrected(self) -> Floats:
+        """Row 0: the costs. The others: resamples of what they would be without noise."""
+        if self.noise is None or self._fits is None:
+            return self.costs
+        random = np.random.default_rng([self.seed, *self.costs.shape])
+        return self._resamples(self._fits.draws(self.costs[0] * self.noise, random))
+
+    @cached_property
+    def corrected_by_shape(self) -> list[Floats]:
+        """The same for every shape of costs that is not refuted."""
+        if self.noise is None or self._fits is None:
+            return [self.costs]
+        random = np.random.default_rng([self.seed, *self.costs.shape])
+        drawn = self._fits.draws_of_each(self.costs[0] * self.noise, random)
+        return [self._resamples(one) for one in drawn]
+
+    @cached_property
+    def _fits(self) -> shapes.Fits | None:
+        return None if self.errors is None else shapes.Fits.of(self.costs[0], self.errors)
+
+    def _resamples(self, drawn: Floats) -> Floats:
+        above_zero = np.maximum(drawn, self.costs[0].min() / 2)  # as costs are
+        return np.concatenate([self.costs[:1], self.common * above_zero])
 
 
 Lines = Callable[[], Iterator[Floats]]
-"""For each language, by how much of its cost each line deviates from it. Asked for twice, language by language, so that
-no table of all lines and languages is ever in memory."""
+"""For each language, by how much of its cost each line deviates from it. Asked for several times, language by language,
+so that no table of all lines and languages is ever in memory."""
 
 
 def noisy(costs: Floats, lines: Lines | None, seed: int = 0) -> Noisy:
@@ -73,14 +99,78 @@ def noisy(costs: Floats, lines: Lines | None, seed: int = 0) -> Noisy:
     if not np.all(own.std(axis=0) > 1e-12):
         return Noisy(costs)
     if lines is not None:
-        shared, count = shared_noise(own, lines), len(next(lines()))
+        shared = shared_noise(own, lines)
         # The noise of each language from another resample: as large as before, and independent of the others.
         order = np.tile(np.arange(resamples)[:, None], languages)
         np.random.default_rng([seed, languages]).permuted(order, axis=0, out=order)
         apart = np.take_along_axis(own, order, axis=0)
-        # The variance of resamples divides by n; an unbiased one, by n - 1.
-        own = np.sqrt(count / (count - 1)) * (np.sqrt(shared) * own + np.sqrt(1.0 - shared) * apart)
-    return Noisy(costs, common * (1.0 + own) - 1.0, costs[0] * own.std(axis=0))
+        # Of the noise of a language, its share in the mean of all was left out as common.
+        factor = np.sqrt(languages / (languages - 1))
+        errors = standard_errors(lines)
+        own = (np.sqrt(shared) * own + np.sqrt(1.0 - shared) * factor * apart) * errors / own.std(axis=0)
+        errors = factor * errors
+    else:
+        errors = own.std(axis=0)
+    return Noisy(costs, own, common, costs[0] * errors, seed)
+
+
+def widest(samples: list[Floats]) -> Floats:
+    """Samples whose percentile interval of any level holds those of all that are given."""
+    ranked = np.sort([one[1:] for one in samples], axis=1)
+    middle = ranked.shape[1] // 2
+    return np.concatenate([samples[0][:1], ranked[:, :middle].min(axis=0), ranked[:, middle:].max(axis=0)])
+
+
+def holding(statistic: Statistic, samples: Floats, truths: Floats, noise: Floats) -> Floats:
+    """Samples whose percentile interval of any level holds their first, the value, and misses the truth as often as it
+    should.
+
+    `truths` are what the other samples are of. An interval that holds its value cannot miss a truth above it. If this
+    were the truth, how often would the value lie below it? That is all that the upper tail can miss, and where it is
+    less than half of what is asked for, the lower tail misses the rest. Samples below the value move up accordingly.
+    """
+    value, order = samples[0], np.argsort(samples[1:], kind="stable")
+    ranked = samples[1:][order]
+    below = int(np.searchsorted(ranked, value))
+    if below == 0:
+        return samples
+    levels = np.arange(1, len(ranked) + 1) / (len(ranked) + 1)
+    places = np.unique((np.linspace(0, 1, HOLDING_TRUTHS) ** 2 * (below - 1)).astype(np.int64))
+    seen = statistic(truths[order[places]][:, None, :] * noise[:HOLDING_DRAWS])
+    value_below = (seen < ranked[places][:, None]).mean(axis=1)
+    upper = np.interp(np.arange(below), places, value_below)
+    lower = np.where(levels[:below] <= upper, levels[:below], (levels[:below] + upper) / 2)
+    lower = np.maximum.accumulate(lower)
+    after = levels[below] if below < len(ranked) else 1.0
+    found = samples.copy()
+    found[1:][order] = np.interp(
+        levels,
+        np.concatenate([lower, [lower[-1] + 1e-9, after - 1e-9], levels[below:]]),
+        np.concatenate([ranked[:below], [value, value], ranked[below:]]),
+    )
+    return found
+
+
+def standard_errors(lines: Lines) -> Floats:
+    """Of the cost of each language, relative to it, noise common to all languages left out.
+
+    With few lines these are uncertain themselves, and a language whose noise looks small by chance would weigh too
+    much. So they are shrunk towards each other by as much as their differences are chance.
+    """
+    common: Floats = np.asarray(sum(lines())) / sum(1 for _ in lines())
+    share = (1.0 + common) / len(common)  # of the text, that each line is
+    squares = share**2
+    # Noise is measured from the same mean that has it. The factor is n / (n - 1) where lines are equally long.
+    unbiased = squares.sum() / (squares * (1.0 + squares.sum() - 2.0 * share)).sum()
+    variances, uncertainties = [], []
+    for line in lines():
+        square = (line - common) ** 2
+        variances.append(unbiased * square.mean() / len(common))
+        uncertainties.append((unbiased / len(common)) ** 2 * square.var() / len(common))
+    variance, spread = np.array(variances), np.var(variances)
+    real = max(0.0, 1.0 - np.mean(uncertainties) / spread) if spread > 0 else 0.0
+    found: Floats = np.sqrt(variance.mean() + real * (variance - variance.mean()))
+    return found
 
 
 def shared_noise(own: Floats, lines: Lines) -> float:
@@ -107,89 +197,3 @@ def shared_noise(own: Floats, lines: Lines) -> float:
     by_chance = float((squares**2 - fourths).sum())
     real = (found * (count - 1) ** 2 - by_chance) / (count * (count - 1))
     return float(np.sqrt(min(1.0, real / found))) if found > 0 and real > 0 else 0.0
-
-
-def corrected(statistic: Statistic, costs: Floats, noise: Floats, errors: Floats) -> Floats:
-    """Row 0: the statistic of the costs. The others: resamples of what it would be without noise."""
-    observed = statistic(costs)[:1]
-    path = path_to(costs[0], deconvolved(costs[0], errors))
-    scale = Scale.of(statistic, path, noise[:MEDIANS])
-    place = float(np.interp(scale.read_backwards(observed), scale.true, np.arange(len(path)))[0])
-    before = min(int(place), len(path) - 2)
-    fitted = path[before] + (place - before) * (path[before + 1] - path[before])
-    drawn = scale.read_backwards(statistic(with_noise(fitted, noise)))
-    as_if_observed = np.maximum(with_noise(fitted, noise[:REPEATS]), costs[0].min() / 2)  # a cost is above 0
-    spread, spread_again = drawn.std(), repeated(statistic, as_if_observed, noise, errors).std()
-    if 0 < spread < spread_again:
-        drawn = np.median(drawn) + spread_again / spread * (drawn - np.median(drawn))
-    return np.concatenate([observed, np.maximum(drawn, scale.true[0])])
-
-
-def repeated(statistic: Statistic, costs: Floats, noise: Floats, errors: Floats) -> Floats:
-    """What the correction would make of each row of costs, had it been observed."""
-    without_noise = deconvolved(costs, errors, REPEAT_ITERATIONS)
-    scales = (
-        Scale.of(statistic, path_to(row, inner), noise[-REPEAT_MEDIANS:])
-        for row, inner in zip(costs, without_noise, strict=True)
-    )
-    return np.array(
-        [scale.read_backwards(value) for scale, value in zip(scales, statistic(costs), strict=True)]
-    )
-
-
-@dataclass(frozen=True)
-class Scale:
-    """Which values are seen for which true ones, both ascending, step by step along a path."""
-
-    true: Floats
-    seen: Floats
-
-    @classmethod
-    def of(cls, statistic: Statistic, path: Floats, noise: Floats) -> Scale:
-        seen = np.median(statistic(with_noise(path[:, None, :], noise)), axis=1)
-        return cls(np.maximum.accumulate(statistic(path)), np.maximum.accumulate(seen))
-
-    def read_backwards(self, values: Floats) -> Floats:
-        """The true value where the median is `values`; beyond the path, with the correction at its end."""
-        found: Floats = np.maximum(values - np.interp(values, self.seen, self.seen - self.true), self.true[0])
-        return found
-
-
-def with_noise(costs: Floats, noise: Floats) -> Floats:
-    noised: Floats = np.maximum(costs * (1.0 + noise), 0.0)
-    return noised
-
-
-def path_to(costs: Floats, without_noise: Floats) -> Floats:
-    """From all languages alike over the costs without noise to those observed and beyond: steps x languages."""
-    mean = costs.mean()
-    inner, outer = without_noise - without_noise.mean(), costs - mean
-    steps = [share * inner for share in np.linspace(0, 1, 7)[:-1]]
-    steps += [(1 - share) * inner + share * outer for share in np.linspace(0, 1, 5)]
-    steps += [share * outer for share in (1.25, 1.5)]
-    path: Floats = np.maximum(mean + np.stack(steps), costs.min() / 2)  # a cost is above 0
-    return path
-
-
-def deconvolved(costs: Floats, errors: Floats, iterations: int = ITERATIONS) -> Floats:
-    """Costs as they may be without noise: the distribution of highest likelihood (Kiefer and Wolfowitz, 1956), by EM.
-
-    It is not the best guess for each language but right for all together: guesses would be too much alike. Each row of
-    costs, if there are several, is taken by itself.
-    """
-    rows = np.atleast_2d(costs)
-    low, high = rows.min(axis=1, keepdims=True), rows.max(axis=1, keepdims=True)
-    atoms = low + (high - low) * np.linspace(0, 1, ATOMS)
-    distance = ((rows[:, :, None] - atoms[:, None, :]) / errors[:, None]) ** 2
-    likelihood = np.exp(-0.5 * (distance - distance.min(axis=2, keepdims=True)))
-    transposed = np.ascontiguousarray(likelihood.swapaxes(1, 2))
-    weights = np.full((*atoms.shape, 1), 1.0 / ATOMS)
-    languages = rows.shape[1]
-    for _ in range(iterations):
-        weights = weights * (transposed @ (1.0 / (likelihood @ weights))) / languages
-    expected = ((likelihood @ (weights * atoms[:, :, None])) / (likelihood @ weights))[:, :, 0]
-    places = (np.arange(languages) + 0.5) / languages
-    found = np.empty_like(rows)
-    for i, row in enumerate(rows):
-        found[i, np.lexsort((row, expected[i]))] = np.interp(places, np.cumsum(weights[i]), atoms[i])
-    return found.reshape(costs.shape)

@@ -120,6 +120,7 @@ INEQUALITY: list[Metric[[Floats], Floats]] = [
         main=True,
         paper_column=7,  # not in the paper, but it shows what a Gini coefficient can hide
         paired=True,
+        of_extremes=True,
     ),
 ]
 
@@ -198,5 +199,6 @@ AGAINST_BASELINE: list[Metric[[Floats, Floats], Floats]] = [
         percent=True,
         signed=True,
         main=True,
+        of_extremes=True,
     ),
 ]

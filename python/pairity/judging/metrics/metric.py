@@ -40,6 +40,7 @@ class Metric(Generic[Inputs, Value]):
     per_language    in the report's table per language
     paper_column    its place among the columns of the paper's tables, counted from 1
     paired          differences between two tokenizers have rows of their own
+    of_extremes     among those that compare languages: it is made of the outermost ones alone
     """
 
     name: str
@@ -57,6 +58,7 @@ class Metric(Generic[Inputs, Value]):
     per_language: bool = False
     paper_column: int | None = None
     paired: bool = False
+    of_extremes: bool = False
 
 
 AnyMetric = Metric[..., Any]
