@@ -92,6 +92,7 @@ impl Fair {
         let size = |(&tokens, gauge): (&u64, &Gauge)| tokens as f64 * gauge.rate();
         let sizes = train_tokens.iter().zip(gauges).map(size).map(|size| size.max(SIZES.0).min(SIZES.1));
         let sizes: Vec<f64> = sizes.collect();
+        // Nothing waits yet, and no pair has a row: by whatever weights.
         let bound = |limit: f64| Bound::new(sizes.clone(), limit, &sizes);
         let mut fair = Fair {
             beta,
@@ -174,7 +175,6 @@ impl Fair {
         true
     }
 
-    /// A pair is born in all languages at once, since equal stretches are cut alike in all: no row lacks a language.
     fn take_in_born(&mut self, now: &mut Now) {
         for births in now.together.take_born().chunk_by(|a, b| a.pair == b.pair) {
             let pair = births[0].pair;
@@ -248,8 +248,10 @@ impl Fair {
         let (mut most, mut at_most) = (0.0, Vec::with_capacity(old.iter().map(Rows::len).sum()));
         for rows in &old {
             for row in 0..rows.len() {
-                most = f64::max(most, rows.score(row, &self.weights));
-                at_most.push(rows.score(row, &by));
+                // Counts only fall: what is too rare stays so.
+                let is_frequent = rows.total(row) >= now.admission.floor();
+                most = f64::max(most, if is_frequent { rows.score(row, &self.weights) } else { 0.0 });
+                at_most.push(is_frequent.then(|| rows.score(row, &by)));
                 check_in.now()?;
             }
         }
@@ -259,8 +261,7 @@ impl Fair {
         let mut at_most = at_most.into_iter();
         for rows in &old {
             for (row, at_most) in (0..rows.len()).zip(&mut at_most) {
-                // Counts only fall: what is too rare stays so.
-                if rows.total(row) >= now.admission.floor() {
+                if let Some(at_most) = at_most {
                     let tier = opened.iter_mut().rev().find(|tier| at_most < tier.bound.limit);
                     tier.map_or(&mut self.running, |tier| &mut tier.rows).push_from(rows, row);
                 }

@@ -10,7 +10,7 @@ pub const TIERS: [f64; 5] = [0.85, 0.6, 0.35, 0.12, 0.03];
 /// A tier may double, and have this many rows more, before it is sorted anew.
 pub const FEW: usize = if cfg!(test) { 3 } else { 2_000 };
 
-/// What some pairs score at most: less than `limit` by the weights `by`, up to `ceiling` by the weights of now.
+/// What some pairs score at most: `limit` by the weights `by`, up to `ceiling` by the weights of now.
 pub struct Bound {
     pub by: Vec<f64>,
     pub limit: f64,

@@ -230,6 +230,30 @@ def test_what_cannot_be_corrected_is_as_it_was(tokens: np.ndarray) -> None:
         assert np.array_equal(samples, largest(costs))
 
 
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        np.array([[10.0, 8.0, 6.0], [3.0, 4.0, 1.0], [1.0, 1.0, 2.0]]),
+        np.exp(np.random.default_rng(0).normal(size=(10, 30))),
+    ],
+)
+def test_noise_larger_than_a_cost_makes_no_cost_negative(tokens: np.ndarray) -> None:
+    costs = costs_of(tokens, 200)
+    ours = noisy(costs, partial(deviations, tokens, costs))
+    assert ours.noise is not None
+    for statistic in (gini, worst_best):
+        for of_extremes in (False, True):
+            value, low, high = interval(ours.samples(statistic, of_extremes))
+            assert 0 <= low <= value <= high < math.inf
+
+
+@pytest.mark.parametrize("lines", [2, 3])
+def test_of_very_few_lines_no_language_seems_to_have_less_noise_than_others(lines: int) -> None:
+    tokens = 1 + 0.1 * np.random.default_rng(lines).normal(size=(lines, 30))
+    errors = standard_errors(partial(deviations, tokens, costs_of(tokens, 2)))
+    assert errors.max() < 1.5 * errors.min()
+
+
 def test_p_values() -> None:
     assert p_value(np.array([1.0, *np.full(90, 1.0), *np.full(9, -1.0)])) == pytest.approx(0.2)
     assert p_value(np.array([0.0, *np.zeros(99)])) == 1

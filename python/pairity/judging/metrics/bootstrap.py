@@ -72,8 +72,7 @@ def interval(samples: Floats, level: float = 0.95) -> tuple[float, float, float]
         return float(value), math.nan, math.nan
     tail = 50 * (1 - level)
     # Weibull's positions, k / (resamples + 1): others cut tails that are too long when there are few resamples.
-    with np.errstate(
-        invalid="ignore"
-    ):  # no number between two that are infinite: a language that cost no token
+    # There is no number between two that are infinite: a language that cost no token.
+    with np.errstate(invalid="ignore"):
         low, high = np.percentile(drawn, [tail, 100 - tail], method="weibull")
     return float(value), float(np.minimum(low, value)), float(np.maximum(high, value))

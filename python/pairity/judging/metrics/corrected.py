@@ -27,6 +27,7 @@ Statistic = Callable[[Floats], Floats]
 """From costs along the last axis to one number."""
 
 HOLDING_TRUTHS, HOLDING_DRAWS = 8, 200
+FEW_LINES = 10  # below, a variance is taken to be as uncertain as that of normal noise at least
 
 
 @dataclass
@@ -51,8 +52,8 @@ class Noisy:
         """
         if self.noise is None or self.common is None:
             return self.draws(statistic)
-        noise = self.common * (1.0 + self.noise)
-        possible = self.corrected_by_shape if of_extremes else [self.corrected]
+        noise = self.common * np.maximum(1.0 + self.noise, 0.05)  # a cost is above 0, however large its noise
+        possible = self.corrected_by_shape() if of_extremes else [self.corrected]
         return widest([holding(statistic, statistic(one), one[1:], noise) for one in possible])
 
     @cached_property
@@ -63,7 +64,6 @@ class Noisy:
         random = np.random.default_rng([self.seed, *self.costs.shape])
         return self._resamples(self._fits.draws(self.costs[0] * self.noise, random))
 
-    @cached_property
     def corrected_by_shape(self) -> list[Floats]:
         """The same for every shape of costs that is not refuted."""
         if self.noise is None or self._fits is None:
@@ -158,7 +158,8 @@ def standard_errors(lines: Lines) -> Floats:
     much. So they are shrunk towards each other by as much as their differences are chance.
     """
     common: Floats = np.asarray(sum(lines())) / sum(1 for _ in lines())
-    share = (1.0 + common) / len(common)  # of the text, that each line is
+    # Of the text, that each line is. In differences of two tokenizers lengths cancel out: lines then count alike.
+    share = (1.0 + common) / len(common)
     squares = share**2
     # Noise is measured from the same mean that has it. The factor is n / (n - 1) where lines are equally long.
     unbiased = squares.sum() / (squares * (1.0 + squares.sum() - 2.0 * share)).sum()
@@ -167,6 +168,10 @@ def standard_errors(lines: Lines) -> Floats:
         square = (line - common) ** 2
         variances.append(unbiased * square.mean() / len(common))
         uncertainties.append((unbiased / len(common)) ** 2 * square.var() / len(common))
+        if (
+            len(common) < FEW_LINES
+        ):  # two lines are equally far from their mean, and look as if nothing were uncertain
+            uncertainties[-1] = max(uncertainties[-1], 2 * variances[-1] ** 2 / (len(common) - 1))
     variance, spread = np.array(variances), np.var(variances)
     real = max(0.0, 1.0 - np.mean(uncertainties) / spread) if spread > 0 else 0.0
     found: Floats = np.sqrt(variance.mean() + real * (variance - variance.mean()))

@@ -172,7 +172,7 @@ def drawn(
 ) -> Floats:
     """Draws of costs under one shape: in turn who is in which group, and the means and variances of the groups."""
     groups = fit.rows(np.zeros(len(noise), dtype=np.int64))
-    for sweep in range(SWEEPS if shape.groups > 1 else 2):
+    for sweep in range(SWEEPS):
         labels = labels_of(groups, costs, variance, random)
         members = Members(labels, shape.groups)
         of_language = np.take_along_axis(groups.variances, labels, axis=1)
