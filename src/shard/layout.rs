@@ -176,7 +176,9 @@ impl StartPairs {
 
     #[cold] // and not inlined: the loop over all of the text then has room for what it needs in registers
     fn add(pairs: &mut Vec<StartPair>, pair: Pair) -> u32 {
-        pairs.push(StartPair { pair, count: 0, boundaries: BoundaryWriter::new() });
+        // Pairs of bytes are few and have long lists, which would be moved several times; of others there may be millions.
+        let room = if pair.left().max(pair.right()) < 256 { 64 } else { 0 };
+        pairs.push(StartPair { pair, count: 0, boundaries: BoundaryWriter::with_room(room) });
         pairs.len() as u32 - 1
     }
 

@@ -143,9 +143,8 @@ pub struct BoundaryWriter {
 }
 
 impl BoundaryWriter {
-    /// With some room: most lists would soon be moved several times.
-    pub fn new() -> BoundaryWriter {
-        BoundaryWriter { bytes: Vec::with_capacity(64), last: 0 }
+    pub fn with_room(bytes: usize) -> BoundaryWriter {
+        BoundaryWriter { bytes: Vec::with_capacity(bytes), last: 0 }
     }
 
     pub fn push(&mut self, boundary: u32) {
@@ -170,7 +169,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn written(boundaries: impl IntoIterator<Item = u32>) -> BoundaryWriter {
-        let mut writer = BoundaryWriter::new();
+        let mut writer = BoundaryWriter::with_room(0);
         boundaries.into_iter().for_each(|boundary| writer.push(boundary));
         writer
     }
