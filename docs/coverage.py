@@ -1,7 +1,9 @@
 """Simulate corpora whose true Gini coefficient is known, and count how often 95% intervals cover it.
 
-    python docs/coverage.py            about a minute; prints
-    python docs/coverage.py --record   half an hour: 1,000 corpora each, to docs/results/coverage.json
+    python docs/coverage.py                 about a minute; prints
+    python docs/coverage.py --record        half an hour: 1,000 corpora each, to docs/results/coverage.json
+    python docs/coverage.py --differences   the same for differences between two tokenizers, which takes less:
+                                            with --record to docs/results/coverage-differences.json
 
 A line is longer or shorter than others in all languages alike, and each language has noise of its own beside it: 10% to
 20% of a line, which is assumed and not measured. True costs are drawn anew for every corpus and scaled to the Gini
@@ -10,6 +12,9 @@ coefficient asked for; `alike`: their deviations are normal; `some far off`: one
 groups`: the same with a third of the languages between them; `long tail`: deviations are exponential; `evenly spread`:
 they are uniform; `uneven groups`: as two groups, but one language in five is in the dearer one; `heavy tails`:
 deviations have Student's distribution with 3 degrees of freedom.
+
+A second tokenizer sees the same lines, and most of what makes a line dear in a language makes it dear for both. Its
+true costs are `as unequal`, that is drawn anew, or `half as unequal`: those of the first, half as far from their mean.
 """
 
 import argparse
@@ -46,6 +51,7 @@ class Cell:
     shape: str = "alike"
     corpora: int = 1000
     resamples: int = 200
+    second: str = ""
 
 
 RECORDED = [
@@ -66,6 +72,18 @@ RECORDED = [
     Cell(60, 300, 0.01, "uneven groups"),
     Cell(60, 300, 0.01, "heavy tails"),
 ]
+AS_UNEQUAL, HALF_AS_UNEQUAL = "as unequal", "half as unequal"
+DIFFERENCES = [
+    *(Cell(30, lines, 0.002, second=HALF_AS_UNEQUAL) for lines in (40, 300)),
+    *(Cell(30, 300, true, second=HALF_AS_UNEQUAL) for true in (0.01, 0.2)),
+    *(Cell(30, 300, true, second=AS_UNEQUAL) for true in (0.002, 0.01, 0.2)),
+    *(
+        Cell(30, 300, 0.01, shape, second=HALF_AS_UNEQUAL)
+        for shape in ("some far off", "two groups", "evenly spread")
+    ),
+    *(Cell(204, 300, 0.01, shape, second=HALF_AS_UNEQUAL) for shape in ("alike", "long tail")),
+]
+BOTH = 0.8  # the share of the noise of a line that two tokenizers have in common; assumed
 
 
 def true_costs(cell: Cell, random: np.random.Generator) -> Floats:
@@ -102,6 +120,16 @@ def corpus(costs: Floats, lines: int, random: np.random.Generator) -> Floats:
     own = random.uniform(0.1, 0.2, len(costs))
     length = random.normal(0, 0.4, (lines, 1)) - 0.4**2 / 2
     return costs * np.exp(length + own * random.normal(size=(lines, len(costs))) - own**2 / 2)
+
+
+def corpus_of_two(first: Floats, second: Floats, lines: int, random: np.random.Generator) -> Iterator[Floats]:
+    """The tokens of the same lines under two tokenizers."""
+    own = random.uniform(0.1, 0.2, len(first))
+    length = random.normal(0, 0.4, (lines, 1)) - 0.4**2 / 2
+    both = random.normal(size=(lines, len(first)))
+    for costs in (first, second):
+        noise = np.sqrt(BOTH) * both + np.sqrt(1 - BOTH) * random.normal(size=both.shape)
+        yield costs * np.exp(length + own * noise - own**2 / 2)
 
 
 def bca(statistic: Statistic, value: float, drawn: Floats, tokens: Floats) -> Ends:
@@ -169,6 +197,54 @@ def simulate(cell: Cell, others: bool = True) -> dict[str, dict[str, float]]:
     return {name: {kind: total / cell.corpora for kind, total in one.items()} for name, one in found.items()}
 
 
+def simulate_difference(cell: Cell) -> dict[str, dict[str, float]]:
+    """The same for the difference between two tokenizers: ours, and the percentile interval."""
+    random = np.random.default_rng([cell.languages, cell.lines, round(cell.gini * 1e4), len(cell.second)])
+    bootstrap = Bootstrap(cell.resamples, seed=0)
+    found = {name: {CORRECTED: 0.0, "percentile": 0.0} for name in STATISTICS}
+    for _ in range(cell.corpora):
+        first = true_costs(cell, random)
+        second = 1 + (first - 1) / 2 if cell.second == HALF_AS_UNEQUAL else true_costs(cell, random)
+        both = []
+        for tokens in corpus_of_two(first, second, cell.lines, random):
+            costs = bootstrap.sums(tokens) / cell.lines
+            deviations = tokens / costs[0] - 1
+            both.append(noisy(costs, lambda deviations=deviations: iter(deviations.T)))  # type: ignore[misc]
+        for name, statistic in STATISTICS.items():
+            true = float(statistic(first) - statistic(second))
+            ours = both[0].draws(statistic) - both[1].draws(statistic)
+            plain = statistic(both[0].costs) - statistic(both[1].costs)
+            for kind, samples in ((CORRECTED, ours), ("percentile", plain)):
+                _, low, high = interval(samples)
+                found[name][kind] += low <= true <= high
+    return {name: {kind: total / cell.corpora for kind, total in one.items()} for name, one in found.items()}
+
+
+def table_of_differences(cells: list[Cell], results: list[dict[str, dict[str, float]]]) -> dict[str, object]:
+    kinds = [(name, kind) for name in STATISTICS for kind in ("percentile", CORRECTED)]
+    return {
+        "made_by": "python docs/coverage.py --differences --record",
+        "columns": [
+            {"name": "languages", "format": "d"},
+            {"name": "lines", "format": ",d"},
+            {"name": "true costs"},
+            {"name": "true Gini", "format": ".3f"},
+            {"name": "the second is"},
+            *(
+                {"name": f"{name}, " + ("**ours**" if kind == CORRECTED else kind), "format": ".1%"}
+                for name, kind in kinds
+            ),
+        ],
+        "rows": [
+            [cell.languages, cell.lines, cell.shape, cell.gini, cell.second]
+            + [found[name][kind] for name, kind in kinds]
+            for cell, found in zip(cells, results, strict=True)
+        ],
+        "note": "How often 95% intervals cover the true difference between two tokenizers, in "
+        f"{cells[0].corpora:,} simulated corpora each with {cells[0].resamples} resamples.",
+    }
+
+
 def table(cells: list[Cell], results: list[dict[str, dict[str, float]]]) -> dict[str, object]:
     kinds = [name for name in results[0]["Gini"] if name not in ("bias", "holds", CORRECTED)]
     share = ".1%"
@@ -200,25 +276,29 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "--record", action="store_true", help="1,000 corpora each, to docs/results/coverage.json"
-    )
+    parser.add_argument("--record", action="store_true", help="1,000 corpora each, to docs/results/")
+    parser.add_argument("--differences", action="store_true", help="of two tokenizers, in place of values")
     parser.add_argument("--corpora", type=int, default=20, help="without --record: how many each")
     parser.add_argument("--processes", type=int, default=2, help="how many cells at a time")
     options = parser.parse_args()
-    cells = [replace(one, corpora=1000 if options.record else options.corpora) for one in RECORDED]
+    chosen, simulated, tabled, name = (
+        (DIFFERENCES, simulate_difference, table_of_differences, "coverage-differences")
+        if options.differences
+        else (RECORDED, simulate, table, "coverage")
+    )
+    cells = [replace(one, corpora=1000 if options.record else options.corpora) for one in chosen]
     results = []
     with ProcessPoolExecutor(options.processes) as pool:
-        for cell, found in zip(cells, pool.map(simulate, cells), strict=True):
+        for cell, found in zip(cells, pool.map(simulated, cells), strict=True):
             print(
                 cell,
-                {name: {kind: round(share, 4) for kind, share in one.items()} for name, one in found.items()},
+                {of: {kind: round(share, 4) for kind, share in one.items()} for of, one in found.items()},
                 flush=True,
             )
             results.append(found)
     if options.record:
-        target = Path(__file__).parent / "results" / "coverage.json"
-        target.write_text(json.dumps(table(cells, results), indent=1) + "\n", encoding="utf-8")
+        target = Path(__file__).parent / "results" / f"{name}.json"
+        target.write_text(json.dumps(tabled(cells, results), indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

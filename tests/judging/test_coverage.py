@@ -49,6 +49,15 @@ def test_intervals_cover_the_truth(languages: int, lines: int, true: float, shap
         assert found["Gini"][other] < 0.8, "then there would be no need for ours"
 
 
+def test_intervals_of_differences_cover_the_truth_where_plain_ones_do_not() -> None:
+    cell = coverage.Cell(30, 300, 0.01, second=coverage.HALF_AS_UNEQUAL, corpora=60)
+    found = coverage.simulate_difference(cell)
+    chance = 3 * math.sqrt(0.95 * 0.05 / cell.corpora)
+    for name in ("Gini", "worst/best"):
+        assert found[name]["corrected"] >= 0.93 - chance
+    assert found["Gini"]["percentile"] < 0.8
+
+
 def costs_of(tokens: np.ndarray, resamples: int = 100) -> np.ndarray:
     return Bootstrap(resamples, seed=1).sums(tokens) / len(tokens)
 
