@@ -11,7 +11,8 @@ coefficient asked for; `alike`: their deviations are normal; `some far off`: one
 `two groups`: half of the languages cost less than the other half, and within a group they are nearly alike; `three
 groups`: the same with a third of the languages between them; `long tail`: deviations are exponential; `evenly spread`:
 they are uniform; `uneven groups`: as two groups, but one language in five is in the dearer one; `heavy tails`:
-deviations have Student's distribution with 3 degrees of freedom.
+deviations have Student's distribution with 3 degrees of freedom; `both sides`: one language in 20 is far above the
+rest, and as many far below; `log-normal`: deviations are, with 0.75 as the standard deviation of the logarithm.
 
 A second tokenizer sees the same lines, and most of what makes a line dear in a language makes it dear for both. Its
 true costs are `as unequal`, that is drawn anew, or `half as unequal`: those of the first, half as far from their mean.
@@ -24,6 +25,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -71,6 +73,8 @@ RECORDED = [
     # The method was not chosen by these.
     Cell(60, 300, 0.01, "uneven groups"),
     Cell(60, 300, 0.01, "heavy tails"),
+    *(Cell(languages, 300, 0.01, "both sides") for languages in (30, 100)),
+    *(Cell(languages, 300, 0.01, "log-normal") for languages in (100, 204)),
 ]
 AS_UNEQUAL, HALF_AS_UNEQUAL = "as unequal", "half as unequal"
 DIFFERENCES = [
@@ -103,6 +107,14 @@ def true_costs(cell: Cell, random: np.random.Generator) -> Floats:
         deviations = 0.1 * deviations + (np.arange(cell.languages) < cell.languages // 5) - 0.2
     elif cell.shape == "heavy tails":
         deviations = random.standard_t(3, size=cell.languages)
+    elif cell.shape == "both sides":
+        far = max(1, cell.languages // 20)
+        deviations *= 0.2
+        deviations[:far] += random.uniform(1, 2, far)
+        deviations[far : 2 * far] -= random.uniform(1, 2, far)
+    elif cell.shape == "log-normal":
+        deviations = np.exp(0.75 * deviations)
+        deviations -= deviations.mean()
     elif cell.shape == "long tail":
         deviations = random.exponential(size=cell.languages) - 1.0
     if cell.gini > 0.1:  # normal deviations of that size would make costs negative
@@ -220,7 +232,12 @@ def simulate_difference(cell: Cell) -> dict[str, dict[str, float]]:
     return {name: {kind: total / cell.corpora for kind, total in one.items()} for name, one in found.items()}
 
 
-def table_of_differences(cells: list[Cell], results: list[dict[str, dict[str, float]]]) -> dict[str, object]:
+def labels(cell: Cell) -> list[object]:
+    """The first columns of a row: what tells it from others."""
+    return [cell.languages, cell.lines, cell.shape, cell.gini, *([cell.second] if cell.second else [])]
+
+
+def table_of_differences(cells: list[Cell], results: list[dict[str, dict[str, float]]]) -> dict[str, Any]:
     kinds = [(name, kind) for name in STATISTICS for kind in ("percentile", CORRECTED)]
     return {
         "made_by": "python docs/coverage.py --differences --record",
@@ -236,8 +253,7 @@ def table_of_differences(cells: list[Cell], results: list[dict[str, dict[str, fl
             ),
         ],
         "rows": [
-            [cell.languages, cell.lines, cell.shape, cell.gini, cell.second]
-            + [found[name][kind] for name, kind in kinds]
+            labels(cell) + [found[name][kind] for name, kind in kinds]
             for cell, found in zip(cells, results, strict=True)
         ],
         "note": "How often 95% intervals cover the true difference between two tokenizers, in "
@@ -245,7 +261,7 @@ def table_of_differences(cells: list[Cell], results: list[dict[str, dict[str, fl
     }
 
 
-def table(cells: list[Cell], results: list[dict[str, dict[str, float]]]) -> dict[str, object]:
+def table(cells: list[Cell], results: list[dict[str, dict[str, float]]]) -> dict[str, Any]:
     kinds = [name for name in results[0]["Gini"] if name not in ("bias", "holds", CORRECTED)]
     share = ".1%"
     return {
@@ -261,7 +277,7 @@ def table(cells: list[Cell], results: list[dict[str, dict[str, float]]]) -> dict
             {"name": "worst/best, **ours**", "format": share},
         ],
         "rows": [
-            [cell.languages, cell.lines, cell.shape, cell.gini, found["Gini"]["bias"]]
+            [*labels(cell), found["Gini"]["bias"]]
             + [found["Gini"][kind] for kind in (*kinds, CORRECTED)]
             + [found["worst/best"][CORRECTED]]
             for cell, found in zip(cells, results, strict=True)
@@ -277,6 +293,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--record", action="store_true", help="1,000 corpora each, to docs/results/")
+    parser.add_argument(
+        "--new", action="store_true", help="keep recorded rows: only those that are not there"
+    )
     parser.add_argument("--differences", action="store_true", help="of two tokenizers, in place of values")
     parser.add_argument("--corpora", type=int, default=20, help="without --record: how many each")
     parser.add_argument("--processes", type=int, default=2, help="how many cells at a time")
@@ -286,7 +305,13 @@ def main() -> None:
         if options.differences
         else (RECORDED, simulate, table, "coverage")
     )
-    cells = [replace(one, corpora=1000 if options.record else options.corpora) for one in chosen]
+    target = Path(__file__).parent / "results" / f"{name}.json"
+    kept = json.loads(target.read_text(encoding="utf-8"))["rows"] if options.new else []
+    cells = [
+        replace(one, corpora=1000 if options.record else options.corpora)
+        for one in chosen
+        if not any(row[: len(labels(one))] == labels(one) for row in kept)
+    ]
     results = []
     with ProcessPoolExecutor(options.processes) as pool:
         for cell, found in zip(cells, pool.map(simulated, cells), strict=True):
@@ -296,9 +321,10 @@ def main() -> None:
                 flush=True,
             )
             results.append(found)
-    if options.record:
-        target = Path(__file__).parent / "results" / f"{name}.json"
-        target.write_text(json.dumps(tabled(cells, results), indent=1) + "\n", encoding="utf-8")
+    if options.record and cells:
+        record = tabled(cells, results)
+        record["rows"] = [*kept, *record["rows"]]
+        target.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

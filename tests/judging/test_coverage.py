@@ -1,6 +1,7 @@
 """95% intervals of what compares languages cover the truth, also near zero, where plain ones never do."""
 
 import importlib.util
+import json
 import math
 import sys
 from collections.abc import Iterator
@@ -56,6 +57,13 @@ def test_intervals_of_differences_cover_the_truth_where_plain_ones_do_not() -> N
     for name in ("Gini", "worst/best"):
         assert found[name]["corrected"] >= 0.93 - chance
     assert found["Gini"]["percentile"] < 0.8
+
+
+def test_what_is_simulated_is_what_is_recorded() -> None:
+    for name, cells in (("coverage", coverage.RECORDED), ("coverage-differences", coverage.DIFFERENCES)):
+        rows = json.loads((_path.parent / "results" / f"{name}.json").read_text(encoding="utf-8"))["rows"]
+        wanted = [coverage.labels(cell) for cell in cells]
+        assert [row[: len(wanted[0])] for row in rows] == wanted
 
 
 def costs_of(tokens: np.ndarray, resamples: int = 100) -> np.ndarray:
