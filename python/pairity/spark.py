@@ -44,11 +44,11 @@ from pairity.counts.values import (
 )
 from pairity.errors import PairityError
 from pairity.extras import load_extra
+from pairity.progress import BytesListener
 from pairity.text.columns import FIXES, refuse_column
 from pairity.text.inputs import TextInput
 from pairity.text.options import TextReading
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
-from pairity.text.reading import BytesListener
 
 __all__ = ["count", "on"]
 

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from pairity.counts.runs import Run, Runs, check_end
+from pairity.counts.runs import Runs, SortedRun, check_end
 from pairity.counts.values import TextSize
 from pairity.errors import PairityError
 from pairity.files.digests import digest_of
@@ -50,7 +50,7 @@ class FileState:
     known: set[int] = field(default_factory=set)
 
 
-class Checkpoint:
+class CountCheckpoint:
     """`settings`: everything that decides how text becomes counts. `inputs` must be files, to be read again."""
 
     def __init__(self, runs: Runs, settings: Mapping[str, Any], inputs: Sequence[TextInput]) -> None:
@@ -145,7 +145,7 @@ class Checkpoint:
                 )
             if contents["digest"] != digest_of(contents):
                 raise ValueError("it does not match its digest")
-            runs = [Run(**{**run, "size": TextSize(**run["size"])}) for run in contents["runs"]]
+            runs = [SortedRun(**{**run, "size": TextSize(**run["size"])}) for run in contents["runs"]]
             files = {(file["language"], file["path"]): file for file in contents["files"]}
         except FileNotFoundError:
             return False
