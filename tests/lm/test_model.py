@@ -18,7 +18,7 @@ from pairity.lm.recipe import ModelShape, Recipe
 torch = pytest.importorskip("torch")
 from pairity.lm import running, training, weights  # noqa: E402
 from pairity.lm.model import Llama  # noqa: E402
-from pairity.lm.scoring import bits_per_byte, score, windows  # noqa: E402
+from pairity.lm.scoring import bits_per_byte_by_language, score, windows  # noqa: E402
 
 TINY = Recipe(
     size="5M", batch=4, context=32, tokens=4 * 32 * 24, precision="float32", curve=2, learning_rate=3e-3
@@ -81,7 +81,7 @@ def test_bits_of_a_uniform_model():
     bits = score(model, texts, end_id=0)
     tokens = np.diff(texts.offsets) + 1
     assert bits == pytest.approx(math.log2(50) * tokens, rel=1e-6)
-    assert bits_per_byte(bits, texts)[0] == pytest.approx(
+    assert bits_per_byte_by_language(bits, texts)[0] == pytest.approx(
         math.log2(50) * tokens.sum() / texts.bytes.sum(), rel=1e-6
     )
 

@@ -24,6 +24,7 @@ from pairity.counts.values import TextSize
 from pairity.errors import PairityError
 from pairity.files.digests import digest_of
 from pairity.files.pace import Pace
+from pairity.files.reading import check_format
 from pairity.files.writing import write_file
 from pairity.text.blocks import Block
 from pairity.text.inputs import TextFile, TextInput
@@ -138,11 +139,7 @@ class CountCheckpoint:
         folder = self.runs.folder
         try:
             contents = json.loads(self.journal.read_bytes())
-            if contents["format"] > FORMAT:
-                raise PairityError(
-                    f"{folder} has format {contents['format']}, and this pairity reads up to {FORMAT}: "
-                    "pip install -U pairity."
-                )
+            check_format(contents["format"], FORMAT, f"{folder} has")
             if contents["digest"] != digest_of(contents):
                 raise ValueError("it does not match its digest")
             runs = [SortedRun(**{**run, "size": TextSize(**run["size"])}) for run in contents["runs"]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -200,7 +200,16 @@ def worst_of(costs: Mapping[str, float]) -> dict[str, Any]:
 
 
 TYPES = {"str": pa.string(), "int": pa.int64(), "float": pa.float64(), "bool": pa.bool_()}
-SCHEMA = pa.schema([(one.name, TYPES[str(one.type).partition(" ")[0]]) for one in fields(Row)])
+
+
+def columns_of(kind: type, apart: Collection[str] = ()) -> list[tuple[str, pa.DataType]]:
+    """A column for each field of a dataclass but those in `apart`: [("name", string), ("tokens", int64), ...]"""
+    return [
+        (one.name, TYPES[str(one.type).partition(" ")[0]]) for one in fields(kind) if one.name not in apart
+    ]
+
+
+SCHEMA = pa.schema(columns_of(Row))
 
 
 def table_of(rows: Sequence[Row]) -> pa.Table:

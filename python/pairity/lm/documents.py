@@ -29,7 +29,7 @@ from pairity.errors import PairityError, PairityWarning
 from pairity.files.digests import digest, digest_of
 from pairity.files.locks import locked
 from pairity.files.places import check_folder
-from pairity.files.writing import fill, flush_folder, staging
+from pairity.files.writing import fill, new_folder
 from pairity.formats import transformers
 from pairity.languages import chosen
 from pairity.lm.packing import DOCUMENTS, Packed, read_documents, write_pack
@@ -190,10 +190,8 @@ def write_documents(
         return folder
     drawn = draw(found, choice.draw, how=choice.how, threads=threads, progress=listen)
     warn(drawn.notes)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with staging(folder.parent, folder.name) as stage:
+    with new_folder(folder) as stage:
         shuffle(texts_of(found), drawn, stage, choice, lines, settings, listen)
-        stage.rename(folder)
     return folder
 
 
@@ -259,7 +257,6 @@ def shuffle(
                 )
     contents = {"languages": languages, "files": about, "settings": settings}
     fill(stage / DOCUMENTS, json.dumps(contents | {"digest": digest_of(contents)}, indent=1) + "\n")
-    flush_folder(stage)
 
 
 def placed(

@@ -24,7 +24,7 @@ from pairity.lm import weights
 from pairity.lm.model import Llama
 from pairity.lm.packs import IdStream, Pack
 from pairity.lm.recipe import PEAKS, ModelShape, Recipe
-from pairity.lm.scoring import bits_per_byte, score
+from pairity.lm.scoring import bits_per_byte_by_language, score
 
 CURVE_DOCUMENTS = 32  # of each language, for the curve
 LOG_POINTS = 100
@@ -152,7 +152,7 @@ def train(
                 listen(run.step, run.steps, f"loss {loss:.3f}")
         if run.step in points:
             clock.stop(run)
-            found = bits_per_byte(score(model, sample, pack.tokenizer["end_id"]), sample)
+            found = bits_per_byte_by_language(score(model, sample, pack.tokenizer["end_id"]), sample)
             by_name = {pack.languages[number]: bits for number, bits in found.items()}
             run.curve.append({**seen, "bits_per_byte": by_name})
         due = time.monotonic() - saved >= checkpoint_seconds
