@@ -26,6 +26,11 @@ def did_you_mean(near: Iterable[str]) -> str:
     return names and f" Did you mean {names}?"
 
 
+def as_typed(pattern: str) -> str:
+    """'\\S+|\\s+' for \\S+|\\s+: in quotes, with its backslashes as they were typed, which `repr` would double."""
+    return "'" + "".join(one if one.isprintable() else repr(one)[1:-1] for one in pattern) + "'"
+
+
 def quoted(names: Iterable[str]) -> str:
     """'eng_Latn', 'deu_Latn': all of them, so that the user can fix everything at once."""
     return ", ".join(map(repr, names))

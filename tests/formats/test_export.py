@@ -331,13 +331,15 @@ def test_patterns_are_translated(ours, theirs):
     ],
 )
 def test_patterns_that_would_change_their_sense_are_refused(pattern):
-    with pytest.raises(PairityError, match="cannot be used with Hugging Face"):
+    with pytest.raises(PairityError) as refused:
         for_oniguruma(pattern)
+    assert str(refused.value).startswith(f"the pattern '{pattern}' cannot be used with Hugging Face")
 
 
 def test_the_last_resort_is_to_compare():
-    with pytest.raises(PairityError, match=r"gives 'D' where ours gives \"Don't\""):
+    with pytest.raises(PairityError, match=r"gives 'D' where ours gives \"Don't\"") as refused:
         oniguruma.compare(r"\S+|\s", r"\S|\s")
+    assert str(refused.value).startswith(r"the pattern '\S+|\s' cannot be used with Hugging Face")
     with pytest.raises(PairityError, match="cannot run the pattern"):
         oniguruma.compare(r"\S+|\s", r"(")
 

@@ -200,7 +200,7 @@ def test_what_no_name_stands_for_is_refused(tmp_path):
         (small("whitespace"), "has no name for 'whitespace'. Train with --pretokenizer qwen35"),
         (small("none"), "has no name for 'none'"),
         (small("gpt2", digits=True), "has no name for 'gpt2:digits'"),
-        (odd(pattern=r"\w+|\W+"), r"has no name for '\\\\w"),
+        (odd(pattern=r"\w+|\W+"), r"has no name for '\\w\+\|"),
         (small("gpt2", normalize="nfc"), "cannot normalise"),
         (odd((), (), pattern=pattern_of("gpt2")), "without merges"),
     ):

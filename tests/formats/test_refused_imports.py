@@ -64,7 +64,7 @@ def _sequence(*steps: dict) -> dict:
         (
             "pre_tokenizer",
             _sequence(SPLIT | {"pattern": {"Regex": r"\s+$|."}}, BYTE_LEVEL),
-            "means different things",
+            r"the pattern '\\s\+\$\|\.' means different things",
         ),
         (
             "pre_tokenizer",

@@ -73,7 +73,8 @@ def test_a_pretokenization_is_called_by_its_name():
         "pre-tokenizer gpt4o:digits:words4, "
     )
     assert str(Pretokenization.of("none")).startswith("pre-tokenizer none, ")
-    assert str(Pretokenization.of(r"\S+|\s+")).startswith(r"pattern '\\S+|\\s+', ")
+    assert str(Pretokenization.of(r"\S+|\s+")).startswith(r"pattern '\S+|\s+', ")
+    assert str(Pretokenization.of("[\n\u3000]|.")).startswith(r"pattern '[\n\u3000]|.', ")
 
 
 def test_an_invalid_pattern_shows_the_place():

@@ -18,7 +18,7 @@ import numpy as np
 from pairity import _core, sample
 from pairity.bpe.alphabet import to_bytes
 from pairity.bpe.model import BpeModel
-from pairity.errors import PairityError, PairityWarning
+from pairity.errors import PairityError, PairityWarning, as_typed
 from pairity.text.pretokenizers import CL100K, TIKTOKEN_GPT2, pattern_of
 from pairity.threads import thread_count
 
@@ -134,7 +134,7 @@ def name_of(model: BpeModel) -> str:
     nearest = NEAREST.get(model.cut.pattern or "")
     if nearest is None:
         raise PairityError(
-            f"llama.cpp knows pre-tokenizers only by name, and has no name for {model.cut.name!r}. "
+            f"llama.cpp knows pre-tokenizers only by name, and has no name for {as_typed(model.cut.name)}. "
             f"{INSTEAD}; it also has names for gpt2, gpt4 and gpt4o."
         )
     if not len(model.merges):

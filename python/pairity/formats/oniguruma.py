@@ -11,7 +11,7 @@ both versions are compared on a text with something of everything.
 import re
 
 from pairity import _core
-from pairity.errors import PairityError
+from pairity.errors import PairityError, as_typed
 from pairity.text.pretokenizers import CL100K, PROBE, THEN, is_preset
 
 BY_HAND = {
@@ -63,7 +63,7 @@ def step_from_oniguruma(pattern: str) -> str:
     ours = pattern.replace("(?m:", "(?s:").replace(f"[{WORD}]", r"\w")
     if translate(ours) != pattern:
         raise PairityError(
-            f"the pattern {pattern!r} means different things in our regex engine and in Hugging Face's "
+            f"the pattern {as_typed(pattern)} means different things in our regex engine and in Hugging Face's "
             "(Oniguruma), so it cannot be kept."
         )
     compare(ours, pattern)
@@ -111,8 +111,8 @@ def translate_piece(piece: str, pattern: str, *, in_class: bool) -> str:
 
 def unlike(pattern: str, piece: str) -> PairityError:
     return PairityError(
-        f"the pattern {pattern!r} cannot be used with Hugging Face: its regex engine (Oniguruma) reads "
-        f"{piece!r} differently. Write the pattern without it."
+        f"the pattern {as_typed(pattern)} cannot be used with Hugging Face: its regex engine (Oniguruma) reads "
+        f"{as_typed(piece)} differently. Write the pattern without it."
     )
 
 
@@ -123,7 +123,7 @@ def compare(ours: str, theirs: str) -> None:
         split = pre_tokenizers.Split(Regex(theirs), "isolated")
     except Exception as error:  # tokenizers raises plain exceptions
         raise PairityError(
-            f"the regex engine of Hugging Face (Oniguruma) cannot run the pattern {theirs!r}: {error}."
+            f"the regex engine of Hugging Face (Oniguruma) cannot run the pattern {as_typed(theirs)}: {error}."
         ) from None
     for probe in PROBES:
         try:
@@ -136,6 +136,6 @@ def compare(ours: str, theirs: str) -> None:
                 (pair for pair in zip(expected, found, strict=False) if pair[0] != pair[1]), ("", "")
             )
             raise PairityError(
-                f"the pattern {ours!r} cannot be used with Hugging Face: its regex engine (Oniguruma) "
+                f"the pattern {as_typed(ours)} cannot be used with Hugging Face: its regex engine (Oniguruma) "
                 f"gives {unlike[1]!r} where ours gives {unlike[0]!r}."
             )

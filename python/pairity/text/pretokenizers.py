@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from pairity import _core
-from pairity.errors import PairityError
+from pairity.errors import PairityError, as_typed
 
 PRESETS: Final[dict[str, str | None]] = {name: pattern for name, (pattern, _) in _core.PATTERNS.items()}
 """Name -> pattern. gpt4o, gpt4 and gpt2 are OpenAI's, qwen35 is that of Qwen 3.5 as llama.cpp runs it, whitespace
@@ -122,7 +122,7 @@ class Pretokenization:
         return hashlib.sha256(parts.encode()).hexdigest()
 
     def __str__(self) -> str:
-        cut = f"pre-tokenizer {self.name}" if is_preset(self.pattern) else f"pattern {self.pattern!r}"
+        cut = f"pre-tokenizer {self.name}" if is_preset(self.pattern) else f"pattern {as_typed(self.name)}"
         return f"{cut}, normalize {self.normalize or 'none'}, Unicode {self.unicode} (hash {self.hash[:12]})"
 
 
