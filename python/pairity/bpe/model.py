@@ -20,7 +20,7 @@ from pairity.bpe.alphabet import to_bytes
 from pairity.bpe.merges import BYTE_TOKENS, join_merges
 from pairity.bpe.roles import NO_ROLES, GivenRoles, Roles
 from pairity.bpe.special import check_names
-from pairity.bpe.start import Start, start_of
+from pairity.bpe.start import Start, as_encoded, in_order
 from pairity.bpe.wrapping import NO_WRAPPING, Wrapping
 from pairity.errors import PairityError
 from pairity.text.pretokenizers import Pretokenization
@@ -187,7 +187,12 @@ class BpeModel:
     @cached_property
     def training_start(self) -> Start:
         """What further training starts from."""
-        return start_of(self)
+        table = self.tokens, self.vocabulary, self.merges
+        try:
+            start = in_order(*table)
+        except PairityError:
+            return as_encoded(*table)
+        return as_encoded(*table) if self.whole_pretokens and self.unmerged() else start
 
     def extended(self, pairs: npt.ArrayLike, *, record: Mapping[str, Any], trace: Any) -> BpeModel:
         """With further merges, numbered as training goes on from `training_start`; all ids stay."""

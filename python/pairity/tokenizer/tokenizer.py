@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from pairity.bpe.model import NO_ID, BpeModel
 from pairity.bpe.roles import GivenRoles
-from pairity.bpe.start import one_after_the_other
+from pairity.bpe.start import in_order
 from pairity.errors import PairityError, PairityWarning, quoted
 from pairity.formats import exporting, folder, merges_txt, tiktoken, tokenizer_json, transformers
 from pairity.formats.opening import open_model
@@ -302,7 +302,8 @@ class Tokenizer(Contents):
 
     def engine_merges(self) -> npt.NDArray[np.uint32]:
         """The merges as training numbers them, for `from_merges`; an error if merges alone do not determine the ids."""
-        return one_after_the_other(self._model)[0]
+        model = self._model
+        return in_order(model.tokens, model.vocabulary, model.merges).pairs
 
     def extended(
         self, pairs: npt.ArrayLike, *, record: Mapping[str, Any] | None = None, trace: pa.Table | None = None
