@@ -2,9 +2,8 @@
 
 import json
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -12,7 +11,7 @@ from click.core import ParameterSource
 from pairity.errors import PairityError
 from pairity.formats.json_files import unreadable
 from pairity.training.dev_sets import DevSets
-from pairity.training.policy import OF_METHOD, Classical, Fair, Parity, Policy, refuse_lone_alpha
+from pairity.training.policy import OF_METHOD, compares, refuse_lone_alpha
 
 GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP)
 
@@ -30,26 +29,10 @@ def refuse_idle(method: str, window: int | None, alpha: float) -> None:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in idle)
         fitting = [other for other, names in OPTIONS.items() if set(given) <= set(names)]
         instead = f", or train with --method {fitting[0]}" if fitting else ""
-        why = "" if method != "classical" else " does not serve particular languages and"
+        why = "" if compares(method) else " does not serve particular languages and"
         raise PairityError(f"--method {method}{why} does not use {options}: leave it out{instead}.")
     if window is None and "alpha" in given:
         refuse_lone_alpha(alpha)
-
-
-def policy_of(
-    method: str,
-    global_merges: str,
-    window: int | None,
-    alpha: float,
-    joint: float,
-    beta: float,
-    compared: Mapping[str, Any],
-) -> Policy:
-    """`compared` says how languages are compared: ratios, unit, on."""
-    if method == "parity":
-        first = parse_global_merges(global_merges)
-        return Parity(global_merges=first, window=window, alpha=alpha, joint=joint, **compared)
-    return Fair(beta=beta, **compared) if method == "fair" else Classical()
 
 
 def parse_global_merges(text: str) -> int | float:

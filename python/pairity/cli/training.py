@@ -11,7 +11,7 @@ from pairity.bpe.roles import GivenRoles
 from pairity.cli.drawing import drawing
 from pairity.cli.options import command, config, cutting, force, memory, min_count, output, roles, several
 from pairity.cli.outputs import note_resuming, output_folder, refuse_source, resumable
-from pairity.cli.policies import parse_dev, parse_ratios, policy_of, read_ratios, refuse_idle
+from pairity.cli.policies import parse_dev, parse_global_merges, parse_ratios, read_ratios, refuse_idle
 from pairity.cli.printing import print_notes, print_training, print_written
 from pairity.counts.checkpoint import exists, remove
 from pairity.errors import PairityError
@@ -21,7 +21,7 @@ from pairity.languages import is_chosen
 from pairity.text.sampling import Draw
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.dev_sets import DevSets
-from pairity.training.policy import OF_METHOD
+from pairity.training.policy import OF_METHOD, policy_of
 from pairity.training.settings import Settings, make_settings
 from pairity.training.training import counting_checkpoint, train
 
@@ -248,8 +248,17 @@ def train_command(
     refuse_source(output, [*train_sources, *dev_sources, *dev_sets])
     dev = parse_dev(dev_sources, dev_sets, dev_weights)
     all_ratios = read_ratios(ratios) | parse_ratios(ratio)
-    compared = {"ratios": all_ratios or None, "unit": unit, "on": on}
-    policy = policy_of(method, global_merges, window, alpha, joint, beta, compared)
+    deciding = {
+        "global_merges": parse_global_merges(global_merges),
+        "window": window,
+        "alpha": alpha,
+        "joint": joint,
+        "beta": beta,
+        "ratios": all_ratios or None,
+        "unit": unit,
+        "on": on,
+    }
+    policy = policy_of(method, deciding)
     wanted: dict[str, Any] = {
         "vocab_size": vocab_size,
         "num_merges": num_merges,

@@ -27,7 +27,7 @@ from pairity.text.parallel import check_parallel
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
 from pairity.text.sampling import Draw
 from pairity.training.checks import check_goal
-from pairity.training.policy import OF_METHOD, Classical, Fair, Parity, Policy
+from pairity.training.policy import Parity, policy_of
 from pairity.training.settings import Settings, make_settings
 
 SAID = {
@@ -225,7 +225,7 @@ def settings_of(one: Combination, codes: Sequence[str]) -> tuple[Draw, str, Sett
         return draw, pretokenizer, None
     training = make_settings(
         None,
-        policy=policy_of(one.method, given, codes),
+        policy=policy_of(one.method, with_ratios(given, codes)),
         vocab_size=given["vocab_size"],
         num_merges=None,
         add_tokens=None,
@@ -270,15 +270,11 @@ def planned(one: Combination, name: str, codes: tuple[str, ...], data: Data) -> 
     return Planned(one.name, one.family, one.series, one.method, given, corpus, training, dev)
 
 
-def policy_of(method: str, given: Mapping[str, Any], codes: Sequence[str]) -> Policy:
-    if method == "classical":
-        return Classical()
-    settings = {key: given[key] for key in OF_METHOD[method] if key in given}
-    if "ratios" in given:
-        # Each language copies the ratio of its own dev lines: the paper's ratios, measured on train text.
-        own = given["ratios"] == "dev"
-        settings["ratios"] = ({code: code for code in codes} or None) if own else given["ratios"]
-    return Fair(**settings) if method == "fair" else Parity(**settings)
+def with_ratios(given: Mapping[str, Any], codes: Sequence[str]) -> Mapping[str, Any]:
+    """With ratios = "dev", each language copies that of its own dev lines: the paper's, measured on train text."""
+    if given.get("ratios") != "dev":
+        return given
+    return {**given, "ratios": {code: code for code in codes} or None}
 
 
 def check_evaluation(experiment: Experiment, rows: Sequence[Combination]) -> None:

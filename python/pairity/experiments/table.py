@@ -16,7 +16,6 @@ from pairity.experiments.making import Made
 from pairity.experiments.scoring import ScoredRows
 from pairity.judging.metrics.fairness import worst_language
 from pairity.judging.scores import Scores
-from pairity.training.policy import Classical, Fair, Parity
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,10 +103,10 @@ def row_of(made: Made, scored: ScoredRows, data: Data) -> Row:
     name, corpus, given = planned.name, planned.corpus, planned.settings
     costs = scores.costs(name)
     reference = scores.meta.get("reference")
-    policy = planned.training.policy if planned.training else None
-    parity = policy if isinstance(policy, Parity) else None
-    compared = None if isinstance(policy, Classical) else policy
-    steered = planned.method == STEERED or (compared is not None and compared.on == "dev")
+    training = planned.training
+    policy = training.policy.describe() if training else {}
+    first = policy.get("global_merges")
+    steered = planned.method == STEERED or policy.get("on") == "dev"
     used = planned.dev if steered else None
     draw = corpus.draw if corpus else None
 
@@ -129,17 +128,17 @@ def row_of(made: Made, scored: ScoredRows, data: Data) -> Row:
         sample=float(draw.sample) if draw else None,
         seed=draw.seed if draw and not draw.takes_all else None,
         pretokenizer=corpus.pretokenizer if corpus else None,
-        global_merges=parity.global_merges_of(planned.training.budget)
-        if parity and planned.training
+        global_merges=training.policy.global_merges_of(training.budget)
+        if training and first is not None
         else None,
-        global_share=parity.global_merges if parity and isinstance(parity.global_merges, float) else None,
-        window=parity.window if parity else None,
-        alpha=float(parity.alpha) if parity and parity.window else None,
-        joint=float(parity.joint) if parity else None,
-        beta=float(policy.beta) if isinstance(policy, Fair) else None,
+        global_share=first if isinstance(first, float) else None,
+        window=policy.get("window"),
+        alpha=float(policy["alpha"]) if policy.get("window") else None,
+        joint=float(policy["joint"]) if "joint" in policy else None,
+        beta=policy.get("beta"),
         ratios=json.dumps(given["ratios"]) if "ratios" in given else None,
-        unit=compared.unit if compared else None,
-        on=compared.on if compared else None,
+        unit=policy.get("unit"),
+        on=policy.get("on"),
         dev_lines=len(next(iter(used.values()))) if used else None,
         dev_seed=given.get("dev_seed"),
         **said_of(scores, name, "gini", "gini"),

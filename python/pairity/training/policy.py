@@ -184,11 +184,18 @@ class Fair(Comparing):
 
 Policy = Classical | Parity | Fair
 
+CLASSES: Final[Mapping[str, type[Policy]]] = {"parity": Parity, "fair": Fair, "classical": Classical}
+"""Method, as options and files name it -> its class."""
+
 OF_METHOD: Final[Mapping[str, tuple[str, ...]]] = {
-    name: tuple(field.name for field in fields(kind))
-    for name, kind in (("parity", Parity), ("fair", Fair), ("classical", Classical))
+    name: tuple(field.name for field in fields(kind)) for name, kind in CLASSES.items()
 }
 """Method -> the settings that it uses."""
+
+
+def policy_of(method: str, settings: Mapping[str, Any]) -> Policy:
+    """The policy of a method, with those of the settings that it uses."""
+    return CLASSES[method](**{name: settings[name] for name in OF_METHOD[method] if name in settings})
 
 
 def compares(method: str) -> bool:
