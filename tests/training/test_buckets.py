@@ -11,7 +11,7 @@ from pairity.judging.metrics import gini
 from pairity.reporting.figures import race_figures
 from pairity.reporting.race import race
 from pairity.training.checks import unlikely_ratios
-from pairity.training.estimating import ENOUGH, LineEstimate, estimate, relatives, script_of
+from pairity.training.estimating import ENOUGH, LineEstimate, estimate, relatives, script_in
 from pairity.training.measure import set_apart
 from pairity.training.run import run_of
 
@@ -89,13 +89,13 @@ KANA = ["あいう", "日あい"]
 )
 def test_who_is_written_alike(lines, script, related):
     text = count({"x": lines})["x"]
-    assert script_of(text) == script
+    assert script_in(text) == script
     assert list(relatives(text, count(DEV, split="dev"))) == related
 
 
 def test_one_script_of_many_words_is_that_of_most_text():
     words = {f"w{number}": 1 for number in range(3 * ENOUGH)} | {GREEK[0][:3]: 9 * ENOUGH}
-    assert script_of(count({"x": words})["x"]) == "Grek"
+    assert script_in(count({"x": words})["x"]) == "Grek"
 
 
 def test_the_estimate_is_the_same_by_hand():

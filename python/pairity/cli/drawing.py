@@ -1,6 +1,6 @@
-"""The options that select languages and how much of their text to take."""
+"""The options for text to train on: where it is, which languages to take, and how much of each."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
@@ -10,6 +10,21 @@ from pairity.cli.options import Function, several
 from pairity.errors import PairityError
 from pairity.languages import SETS
 from pairity.text.sampling import EVERY_OTHER, Draw
+
+
+def train_and_dev(what: str = "Text", *, dev_required: bool = False) -> Callable[[Function], Function]:
+    """Add --train and --dev to a command, which gets `train_sources` and `dev_sources`."""
+    train = several(
+        "--train", "train_sources", required=True, metavar="SOURCE...", help=f"{what} to learn from."
+    )
+    dev = several(
+        "--dev",
+        "dev_sources",
+        required=dev_required,
+        metavar="SOURCE...",
+        help="Parallel text that decides which language is served next.",
+    )
+    return lambda function: train(dev(function))
 
 
 def drawing(function: Function) -> Function:

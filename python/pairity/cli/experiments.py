@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from pairity.cli.drawing import train_and_dev
 from pairity.cli.options import command, output, resamples_option, several, text_column_option
 from pairity.cli.printing import print_notes, print_table, print_warnings, print_written
 from pairity.errors import PairityError
@@ -44,13 +45,7 @@ def experiment_command(file: Path, output: Path, threads: int | None) -> None:
     pairity sweep --train train/ --dev dev/ --data devtest/ --vocab-size 32000 --method fair --beta 16,64,150 -o sweep/
     """,
 )
-@several("--train", "train_sources", required=True, metavar="SOURCE...", help="Text to learn from.")
-@several(
-    "--dev",
-    "dev_sources",
-    metavar="SOURCE...",
-    help="Parallel text that decides which language is served next.",
-)
+@train_and_dev()
 @several("--data", required=True, metavar="SOURCE...", help="Parallel text to evaluate on.")
 @several("--vocab-size", commas=True, required=True, metavar="N...", help="Total number of tokens.")
 @several("--method", commas=True, metavar="METHOD...", help=f"{', '.join(METHODS)}. Default: parity.")

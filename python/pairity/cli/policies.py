@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from pairity.errors import PairityError
-from pairity.formats.json_files import unreadable
+from pairity.files.reading import unreadable
 from pairity.training.dev_sets import DevSets
 from pairity.training.policy import OF_METHOD, compares, refuse_lone_alpha
 

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import click
 
 from pairity.bpe.roles import GivenRoles
-from pairity.cli.drawing import drawing
+from pairity.cli.drawing import drawing, train_and_dev
 from pairity.cli.options import command, config, cutting, force, memory, min_count, output, roles, several
 from pairity.cli.outputs import note_resuming, output_folder, refuse_source, resumable
 from pairity.cli.policies import parse_dev, parse_global_merges, parse_ratios, read_ratios, refuse_idle
@@ -44,13 +44,7 @@ CHECKPOINT = "checkpoint.parquet"
     pairity train --config run.toml --resume -o tokenizer/
     """,
 )
-@several("--train", "train_sources", required=True, metavar="SOURCE...", help="Text to learn from.")
-@several(
-    "--dev",
-    "dev_sources",
-    metavar="SOURCE...",
-    help="Parallel text that decides which language is served next.",
-)
+@train_and_dev()
 @several(
     "--dev-set",
     "dev_sets",

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from pairity.cli.drawing import train_and_dev
 from pairity.cli.experiments import resumable, threads_option
 from pairity.cli.options import command, output, resamples_option, several, text_column_option
 from pairity.cli.printing import print_notes, print_table, print_warnings, print_written
@@ -23,14 +24,7 @@ from pairity.reporting.pareto import CHANGE, OTHER, Point
     pairity tune --train counts/ --dev dev/ --vocab-size 32000 --price eng_Latn --compare tiktoken:o200k_base -o tuned/
     """,
 )
-@several("--train", "train_sources", required=True, metavar="SOURCE...", help="Text or counts to learn from.")
-@several(
-    "--dev",
-    "dev_sources",
-    required=True,
-    metavar="SOURCE...",
-    help="Parallel text that decides which language is served next.",
-)
+@train_and_dev("Text or counts", dev_required=True)
 @several(
     "--judge",
     "judge_sources",

@@ -24,7 +24,7 @@ from pairity.counts.values import TextSize
 from pairity.errors import PairityError
 from pairity.files.digests import digest_of
 from pairity.files.pace import Pace
-from pairity.files.reading import check_format
+from pairity.files.reading import check_format, unreadable
 from pairity.files.writing import write_file
 from pairity.text.blocks import Block
 from pairity.text.inputs import TextFile, TextInput
@@ -147,7 +147,7 @@ class CountCheckpoint:
         except FileNotFoundError:
             return False
         except OSError as error:
-            raise PairityError(f"cannot read {self.journal}: {error.strerror or error}.") from error
+            raise unreadable(self.journal, error) from error
         except PairityError:
             raise
         except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:

@@ -16,7 +16,7 @@ from pairity.counts.given import given_counts
 from pairity.counts.pruning import check_min_count, without_rare
 from pairity.counts.runs import silence
 from pairity.counts.shards import take_shard
-from pairity.counts.storage import Storage, bytes_of
+from pairity.counts.storage import Storage, memory_in_bytes
 from pairity.counts.tally import Tally, from_core
 from pairity.counts.values import LanguageCounts, Rows, Split, check_split
 from pairity.errors import PairityError
@@ -95,7 +95,7 @@ def count(
     how = TextReading(**how_read, cut=None if draw else cut)
     dedup, language_column = how.dedup, how.language_column
     if memory is not None and dedup is not None:
-        how = replace(how, dedup_memory=bytes_of(memory) // 4)
+        how = replace(how, dedup_memory=memory_in_bytes(memory) // 4)
     wanted = None if languages is None else list(languages)
     choice = None if choose is None else list(choose)
     found = resolve(sources, wanted, language_column=language_column)

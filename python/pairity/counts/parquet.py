@@ -278,7 +278,7 @@ def parse_header(metadata: Any, path: Path) -> Header:
         raise ValueError("the hash is not that of the pattern")
     split = check_split(metadata["split"])
     languages = dict(metadata["languages"])
-    sizes = {language: parse_size(language, size) for language, size in languages.items()}
+    sizes = {language: text_size_in(language, size) for language, size in languages.items()}
     drawn = Selection.read(metadata["drawn"]) if "drawn" in metadata else None
     if drawn and set(drawn.given) != set(languages):
         raise ValueError("the sample is of other languages")
@@ -298,7 +298,7 @@ def parse_header(metadata: Any, path: Path) -> Header:
     )
 
 
-def parse_size(language: str, described: Mapping[str, Any]) -> TextSize:
+def text_size_in(language: str, described: Mapping[str, Any]) -> TextSize:
     values = {one.name: described[one.name] for one in fields(TextSize) if one.name not in PASSED}
     values |= {name: described.get(name, 0) for name in PASSED}
     for name, value in values.items():

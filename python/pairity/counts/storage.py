@@ -53,7 +53,7 @@ class Storage:
         folder = None if checkpoint is None else Path(checkpoint)
         if memory is None:
             return cls(threads, None, folder, resume)
-        size = bytes_of(memory) - beside
+        size = memory_in_bytes(memory) - beside
         least = LEAST * threads * blocks.BLOCK_BYTES
         if size < least:
             fewer = "" if threads == 1 else ", or fewer threads"
@@ -87,7 +87,7 @@ class Storage:
         return runs, checkpoint
 
 
-def bytes_of(memory: str | int) -> int:
+def memory_in_bytes(memory: str | int) -> int:
     try:
         return parse_size(memory)
     except PairityError as error:

@@ -13,6 +13,7 @@ from pairity.counts.counts import Counts
 from pairity.errors import PairityError
 from pairity.experiments.experiment import Experiment, as_list
 from pairity.files.digests import digest_of
+from pairity.files.reading import unreadable
 from pairity.formats.opening import find
 from pairity.judging.measurement import text_digest
 from pairity.progress import Progress
@@ -132,7 +133,7 @@ def file_digest(path: Path) -> str:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise PairityError(f"cannot read {path}: {error.strerror or error}.") from error
+        raise unreadable(path, error) from error
 
 
 def place_digest(spec: str) -> str:

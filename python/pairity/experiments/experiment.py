@@ -55,26 +55,29 @@ def is_size(value: object) -> bool:
     return is_whole(value) and value > 0  # type: ignore[operator]
 
 
-def is_text(value: object) -> bool:
+def is_nonempty(value: object) -> bool:
     return isinstance(value, str) and bool(value)
 
 
 KINDS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
-    "method": (lambda value: is_text(value) and value in METHODS, f"one of {', '.join(METHODS)}"),
+    "method": (lambda value: is_nonempty(value) and value in METHODS, f"one of {', '.join(METHODS)}"),
     "vocab_size": (is_whole, "a whole number, such as 32000"),
-    "languages": (is_text, "the name of a set under [languages], or paper-30, paper-60 or all"),
-    "balance": (lambda value: is_text(value) or is_whole(value), "natural, balanced, temperature, or bytes"),
+    "languages": (is_nonempty, "the name of a set under [languages], or paper-30, paper-60 or all"),
+    "balance": (
+        lambda value: is_nonempty(value) or is_whole(value),
+        "natural, balanced, temperature, or bytes",
+    ),
     "temperature": (is_number, "a number, such as 3.3"),
     "sample": (is_number, "a share of the lines, such as 0.8"),
     "seed": (is_whole, "a whole number"),
-    "pretokenizer": (is_text, "a name, such as gpt4o, or a regular expression"),
+    "pretokenizer": (is_nonempty, "a name, such as gpt4o, or a regular expression"),
     "window": (is_whole, "a whole number, such as 100"),
     "alpha": (is_number, "a number, such as 2.0"),
     "joint": (is_number, "a share, such as 0.5"),
     "beta": (is_number, "a number, such as 64"),
     "global_merges": (is_number, "a number of merges, or a share such as 0.5"),
     "ratios": (lambda value: value == "dev" or isinstance(value, Mapping), '"dev", or { LANG = BYTES }'),
-    "unit": (is_text, "line, byte, char or word"),
+    "unit": (is_nonempty, "line, byte, char or word"),
     "on": (lambda value: value in ("dev", "train"), "dev or train"),
     "dev_lines": (is_size, "a whole number of lines"),
     "dev_seed": (is_whole, "a whole number"),
@@ -125,7 +128,7 @@ class Experiment:
                 )
         if isinstance(self.runs, Mapping) or not all(isinstance(run, Mapping) for run in self.runs):
             self.refuse("[[run]]", f"runs is {self.runs!r}: give a list, as in [{{'method': 'parity'}}].")
-        if not is_text(self.text_column):
+        if not is_nonempty(self.text_column):
             self.refuse("text_column", f"it is {self.text_column!r}: give the name of a column.")
         if not self.judge:
             self.refuse("[judge]", "names no text: add one, as in devtest = 'devtest/'.")
@@ -139,7 +142,7 @@ class Experiment:
                 self.refuse(
                     "[languages]", f"{ALL!r} is reserved for all languages of train: use another name."
                 )
-            listing = isinstance(languages, list | tuple) and languages and all(map(is_text, languages))
+            listing = isinstance(languages, list | tuple) and languages and all(map(is_nonempty, languages))
             if not listing and not (isinstance(languages, str) and languages in SETS):
                 choices = quoted(SETS)
                 self.refuse("[languages]", f"{name!r} is {languages!r}: give {choices}, or a list of codes.")
@@ -147,7 +150,7 @@ class Experiment:
             self.refuse("seed", f"it is {self.seed!r}: give a whole number.")
         self.check_keys("[evaluation]", self.evaluation, EVALUATION)
         for key, value in self.evaluation.items():
-            wrong = key in ("metrics", "reference", "baseline") and not all(map(is_text, as_list(value)))
+            wrong = key in ("metrics", "reference", "baseline") and not all(map(is_nonempty, as_list(value)))
             wrong = wrong or (key == "morph" and not isinstance(value, str | os.PathLike))
             wrong = wrong or (key in ("resamples", "seed") and not (is_whole(value) and value >= 0))
             if wrong or (key != "metrics" and isinstance(value, list)):
@@ -198,12 +201,12 @@ class Experiment:
 
     def check_run(self, place: str, run: Mapping[str, Any]) -> None:
         """Refuse settings that the method of a run does not use."""
-        if "name" in run and not is_text(run["name"]):
+        if "name" in run and not is_nonempty(run["name"]):
             self.refuse(place, f"name is {run['name']!r}: give text.")
         if "tokenizer" in run:
             if idle := [key for key in run if key not in ("tokenizer", "name")]:
                 self.refuse(place, f"an existing tokenizer is evaluated as it is: leave out {quoted(idle)}.")
-            if not is_text(run["tokenizer"]):
+            if not is_nonempty(run["tokenizer"]):
                 self.refuse(
                     place, f"tokenizer is {run['tokenizer']!r}: give a folder, a file, or tiktoken:NAME."
                 )

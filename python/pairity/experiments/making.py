@@ -33,7 +33,7 @@ from pairity.training.engine import Steps
 from pairity.training.texts import read_train_and_dev
 from pairity.training.training import keep, train
 
-UNIGRAM = "tokenizer.json"
+UNIGRAM_FILE = "tokenizer.json"
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Workshop:
         """The longest known sequence of global merges of this corpus."""
 
     def manifest(self, row: Planned) -> Path:
-        return self.folder.tokenizer(row.name) / (SETTINGS if row.training else UNIGRAM)
+        return self.folder.tokenizer(row.name) / (SETTINGS if row.training else UNIGRAM_FILE)
 
     def note(self, row: Planned) -> dict[str, Any] | None:
         return self.folder.finished(self.manifest(row), self.keys[row.name])
@@ -145,7 +145,7 @@ class Workshop:
                 else train_parity_unigram(counts, measured, size, threads)
             )
             settings = as_json({"method": row.method, "vocab_size": size, "settings": row.recipe["training"]})
-            write_folder(place, {UNIGRAM: unigram.to_str(pretty=True), "unigram.json": settings})
+            write_folder(place, {UNIGRAM_FILE: unigram.to_str(pretty=True), "unigram.json": settings})
             return None, noted(started)
         if whole is not None:
             # If the larger one ran out of pairs, training at this size would have ended at the same point.

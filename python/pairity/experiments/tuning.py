@@ -121,7 +121,7 @@ def tune(
             verdict_of(wanted, points, needed, vocab_size),
             priced,
             (*first.notes, *([HALVES] if judge is None else [])),
-            said_of(made, scores, chosen),
+            warnings_about(made, scores, chosen),
         )
         show.stage("writing the page", unit="pages")
         write_all(tuned, scores, vocab_size, None if chosen is None else shipped(bench, whole, tried[chosen]))
@@ -231,7 +231,7 @@ def judge_all(bench: Bench, first: Plan, tried: dict[str, Setting]) -> tuple[Sco
     return scored.scores, made
 
 
-def said_of(made: Sequence[Made], scores: Scores, chosen: str | None) -> tuple[str, ...]:
+def warnings_about(made: Sequence[Made], scores: Scores, chosen: str | None) -> tuple[str, ...]:
     """Warnings about the scores and the chosen tokenizer; those of other tokenizers do not matter."""
     own = [one for one in made if one.row.name == chosen]
     leaked = [f"{name} is {LEAK}" for name in scores.leaks]

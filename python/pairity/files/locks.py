@@ -59,6 +59,11 @@ def lock_file(place: Path) -> Path:
     return place.with_name(f".{short(place.name)}.lock")
 
 
+def unwritable(path: Path, error: OSError) -> PairityError:
+    """The error about a full disk, a missing permission, and the like."""
+    return PairityError(f"cannot write {path}: {error.strerror or error}. Choose another place.")
+
+
 def take(file: Path, path: Path) -> int:
     """The open lock file. Raises an error that names the process that holds it."""
     pauses = iter(PAUSES)
@@ -66,9 +71,7 @@ def take(file: Path, path: Path) -> int:
         try:
             handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
-            raise PairityError(
-                f"cannot write {path}: {error.strerror or error}. Choose another place."
-            ) from error
+            raise unwritable(path, error) from error
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

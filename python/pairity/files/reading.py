@@ -22,6 +22,13 @@ def check_format(found: int, newest: int, whose: str) -> None:
         )
 
 
+def unreadable(path: object, error: OSError) -> PairityError:
+    """The error about a file that does not exist, is a folder, or may not be read."""
+    if isinstance(error, FileNotFoundError):
+        return PairityError(f"there is no {path}.")
+    return PairityError(f"cannot read {path}: {error.strerror or error}.")
+
+
 def settled(read: Callable[[], T], manifest: Path) -> T:
     """The result of `read`, retried while another process writes the folder of the manifest.
 

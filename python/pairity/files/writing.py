@@ -22,7 +22,7 @@ from typing import BinaryIO
 
 from pairity.errors import PairityError
 from pairity.files.leftovers import INSIDE, UNFINISHED, real, unfinished_name
-from pairity.files.locks import locked
+from pairity.files.locks import locked, unwritable
 
 Content = str | bytes | Callable[[BinaryIO], object]
 """The contents of a file, or a function that writes them into an open file."""
@@ -212,6 +212,4 @@ def explained(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise PairityError(
-            f"cannot write {path}: {error.strerror or error}. Choose another place."
-        ) from error
+        raise unwritable(path, error) from error

@@ -16,10 +16,10 @@ from pairity.errors import PairityError
 from pairity.files.digests import check_manifest, has_digests, in_memory, read_checked, sealed
 from pairity.files.locks import locked
 from pairity.files.places import check_folder
-from pairity.files.reading import check_format, settled
+from pairity.files.reading import check_format, settled, unreadable
 from pairity.files.writing import write_folder
 from pairity.formats import merges_txt, tokenizer_json, transformers
-from pairity.formats.json_files import as_json, of_type, parse_json, read_json, unreadable
+from pairity.formats.json_files import as_json, of_type, parse_json, read_json
 from pairity.formats.oniguruma import for_oniguruma, from_oniguruma
 from pairity.formats.tokenizer_config import Config, templates_in
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pairity.errors import PairityError
+from pairity.files.reading import unreadable
 
 KINDS: dict[type, str] = {
     bool: "true or false",
@@ -46,13 +47,6 @@ def read_json(file: Path) -> dict[str, Any]:
     except OSError as error:
         raise unreadable(file, error) from None
     return parse_json(data, file)
-
-
-def unreadable(file: Path, error: OSError) -> PairityError:
-    """The error about a file that does not exist, is a folder, or may not be read."""
-    if isinstance(error, FileNotFoundError):
-        return PairityError(f"there is no {file}.")
-    return PairityError(f"cannot read {file}: {error.strerror or error}.")
 
 
 def parse_json(data: bytes, file: Path) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from pairity.bpe.alphabet import to_text
 from pairity.bpe.merges import BYTE_TOKENS
 from pairity.bpe.model import BpeModel
 from pairity.errors import PairityError
+from pairity.files.reading import unreadable
 from pairity.formats import tokenizer_json
-from pairity.formats.json_files import as_json, read_json, unreadable
+from pairity.formats.json_files import as_json, read_json
 from pairity.text.pretokenizers import Pretokenization
 
 NAMES = ("vocab.json", "merges.txt")

@@ -17,8 +17,8 @@ from typing import Any, Literal
 from pairity.bpe.model import BpeModel
 from pairity.errors import PairityError, PairityWarning
 from pairity.extras import load_extra
+from pairity.files.reading import unreadable
 from pairity.formats import folder, tekken, tiktoken, tokenizer_json
-from pairity.formats.json_files import unreadable
 
 TokenizerKind = Literal[
     "pairity", "tokenizer.json", "transformers", "hub", "tiktoken", "ranks", "tekken", "sentencepiece"

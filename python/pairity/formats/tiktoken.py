@@ -22,7 +22,8 @@ from pairity.bpe.model import NO_ID, BpeModel
 from pairity.errors import PairityError, PairityWarning
 from pairity.extras import load_extra
 from pairity.files.digests import digest
-from pairity.formats.json_files import as_json, of_type, read_json, unreadable
+from pairity.files.reading import unreadable
+from pairity.formats.json_files import as_json, of_type, read_json
 from pairity.formats.published import PUBLISHED, in_place
 from pairity.text.pretokenizers import LOOKS_LIKE_A_NAME, PRESETS, THEN, Pretokenization, is_preset
 

@@ -13,7 +13,8 @@ from typing import Any
 
 from pairity.bpe.roles import NO_ROLES, TOKENS, Roles
 from pairity.errors import PairityError
-from pairity.formats.json_files import as_json, of_type, read_json, unreadable
+from pairity.files.reading import unreadable
+from pairity.formats.json_files import as_json, of_type, read_json
 
 CONFIG = "tokenizer_config.json"
 MAP = "special_tokens_map.json"

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from pairity.errors import PairityError
-from pairity.formats.json_files import unreadable
+from pairity.files.reading import unreadable
 
 
 def read_toml(path: Path, hint_if_twice: str = "") -> dict[str, Any]:

@@ -12,7 +12,8 @@ import numpy as np
 
 from pairity.bpe.alphabet import to_bytes
 from pairity.errors import PairityError, raise_unless_its_own
-from pairity.formats.json_files import parse_json, unreadable
+from pairity.files.reading import unreadable
+from pairity.formats.json_files import parse_json
 from pairity.judging.arrays import Ids, Integers
 from pairity.judging.protocol import Adapter, TokenizerLike, joined, plain
 from pairity.judging.sentencepiece import piece_bytes

@@ -27,7 +27,8 @@ from typing import Any
 import pyarrow as pa
 
 from pairity.errors import PairityError
-from pairity.formats.json_files import parse_json, unreadable
+from pairity.files.reading import unreadable
+from pairity.formats.json_files import parse_json
 from pairity.lm.measuring import TABLE, write_table
 from pairity.text.sampling import is_number
 

@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pairity.errors import PairityError, listed
-from pairity.formats.json_files import unreadable
+from pairity.files.reading import unreadable
 from pairity.lm.measuring import TABLE, Estimate
 from pairity.text.inputs import PARQUET_DAMAGE, refuse_broken
 from pairity.text.mistakes import check_language

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from pairity.errors import PairityError
+from pairity.files.reading import unreadable
 from pairity.text.addresses import Place, place_of
 from pairity.text.finding import files_at, files_of_many, resolve_path
 from pairity.text.inputs import (
@@ -64,9 +65,7 @@ def resolve(
         try:
             inputs += resolve_one(source, notes, by_column)
         except OSError as error:  # no permission, or too long a name
-            raise PairityError(
-                f"cannot read {error.filename or source}: {error.strerror or error}."
-            ) from error
+            raise unreadable(error.filename or source, error) from error
     if not inputs:
         raise PairityError(
             "no SOURCE given: name a folder with one file per language, LANG=PATH, or a counts file."

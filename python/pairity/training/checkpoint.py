@@ -16,6 +16,7 @@ import pyarrow as pa
 from pairity.errors import PairityError, PairityWarning
 from pairity.files.digests import digest
 from pairity.files.pace import Pace
+from pairity.files.reading import unreadable
 from pairity.files.writing import write_file
 from pairity.training.engine import Exhausted, Steps
 
@@ -76,7 +77,7 @@ class Checkpoint:
         metadata = {
             FINGERPRINT: self.fingerprint + (IN_PHRASES if self.in_phrases else ""),
             EXHAUSTED: json.dumps(exhausted),
-            DIGEST: digest_of(steps, exhausted),
+            DIGEST: digest_of_state(steps, exhausted),
         }
         table = table.replace_schema_metadata(metadata)
         with self._pace.saving():
@@ -89,12 +90,12 @@ class Checkpoint:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise PairityError(f"cannot read {self.path}: {error.strerror or error}.") from error
+            raise unreadable(self.path, error) from error
         try:
             steps, exhausted, metadata = parse(data)
         except Exception as error:  # Arrow and JSON raise many kinds
             raise PairityError(f"{self.path} is damaged ({error}): delete it to start over.") from error
-        if metadata.get(DIGEST) != digest_of(steps, exhausted).encode():
+        if metadata.get(DIGEST) != digest_of_state(steps, exhausted).encode():
             raise PairityError(
                 f"{self.path} is damaged: its merges do not match its digest. Delete it to start over."
             )
@@ -119,7 +120,7 @@ def parse(data: bytes) -> tuple[Steps, Exhausted, dict[bytes, bytes]]:
     return Steps.of([table[name].to_numpy() for name in COLUMNS]), exhausted, metadata
 
 
-def digest_of(steps: Steps, exhausted: Exhausted) -> str:
+def digest_of_state(steps: Steps, exhausted: Exhausted) -> str:
     """Of the merges, not of the file, so it proves that what was read is what was learned."""
     columns = [np.ascontiguousarray(column).tobytes() for column in steps.columns]
     return digest(b"".join(columns) + json.dumps(exhausted).encode())

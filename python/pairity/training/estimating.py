@@ -74,14 +74,14 @@ def estimate_by_lines(language: str, sizes: Mapping[str, Sequence[int]]) -> Line
 
 def relatives(text: LanguageCounts, others: Mapping[str, LanguageCounts]) -> Sequence[str]:
     """The languages in the script of the text or, if there are none, in its family of scripts."""
-    script, scripts = script_of(text), {language: script_of(counts) for language, counts in others.items()}
+    script, scripts = script_in(text), {language: script_in(counts) for language, counts in others.items()}
     for kind in (str, family_of):
         if found := [language for language in others if kind(scripts[language]) == kind(script)]:
             return found
     return []
 
 
-def script_of(counts: LanguageCounts) -> str:
+def script_in(counts: LanguageCounts) -> str:
     """ "Latn", from the text itself: a language may have any name. Empty if no character has a script."""
     ends = np.cumsum(counts.counts)
     evenly = np.arange(0, counts.total, max(1, counts.total // ENOUGH), dtype=np.uint64)
