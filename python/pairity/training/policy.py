@@ -35,14 +35,8 @@ class Classical:
     def global_merges_of(self, budget: int) -> None:
         return None
 
-    def window_setting(self) -> None:
-        return None
-
-    def joint_setting(self) -> None:
-        return None
-
-    def beta_setting(self) -> None:
-        return None
+    def for_engine(self) -> dict[str, Any]:
+        return {}
 
     def check_budget(self, budget: int) -> None:
         """Any number is fine."""
@@ -117,16 +111,12 @@ class Parity(Comparing):
             return round(self.global_merges * budget)
         return self.global_merges
 
-    def window_setting(self) -> tuple[int, float] | None:
-        """(window, alpha), as the engine takes them."""
-        return (self.window, self.alpha) if self.window else None
-
-    def joint_setting(self) -> float | None:
-        """The share, as the engine takes it."""
-        return float(self.joint) if self.joint < 1 else None
-
-    def beta_setting(self) -> None:
-        return None
+    def for_engine(self) -> dict[str, Any]:
+        """The arguments of `learn` that are its own, apart from the global merges."""
+        return {
+            "window": (self.window, self.alpha) if self.window else None,
+            "joint": float(self.joint) if self.joint < 1 else None,
+        }
 
     def check_budget(self, budget: int) -> None:
         """`budget` is how many merges (or tokens) are to be learned."""
@@ -164,15 +154,9 @@ class Fair(Comparing):
         """None: the weights apply from the first merge on."""
         return 0
 
-    def window_setting(self) -> None:
-        return None
-
-    def joint_setting(self) -> None:
-        return None
-
-    def beta_setting(self) -> float:
-        """Beta, as the engine takes it."""
-        return self.beta
+    def for_engine(self) -> dict[str, Any]:
+        """The arguments of `learn` that are its own."""
+        return {"beta": self.beta}
 
     def check_budget(self, budget: int) -> None:
         """Any number is fine."""
