@@ -14,22 +14,22 @@ from typing import Any
 import numpy as np
 
 from pairity.lm.packing import DOCUMENTS, Packed, read_documents, write_pack
-from pairity.lm.texts import Texts
+from pairity.lm.texts import TextArray
 
 
-def grouped(texts: Texts) -> Texts:
+def grouped(texts: TextArray) -> TextArray:
     """The same texts by language, each language in its order; `language` stays that of the mixture."""
     rows = np.argsort(texts.language, kind="stable")
-    return Texts(*joined(texts, rows), texts.language)
+    return TextArray(*joined(texts, rows), texts.language)
 
 
-def mixed(texts: Texts) -> Texts:
+def mixed(texts: TextArray) -> TextArray:
     """What `grouped` was given."""
     rows = np.argsort(np.argsort(texts.language, kind="stable"))
-    return Texts(*joined(texts, rows), texts.language)
+    return TextArray(*joined(texts, rows), texts.language)
 
 
-def joined(texts: Texts, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def joined(texts: TextArray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     data, starts, ends = (
         texts.data.tobytes(),
         texts.offsets[:-1][rows].tolist(),
@@ -42,7 +42,7 @@ def joined(texts: Texts, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def carry(documents: Path, folder: Path) -> None:
     """Write what `unpack` reads."""
     for name in read_documents(documents)["files"]:
-        texts, buffer = grouped(Texts.read(documents / name)), io.BytesIO()
+        texts, buffer = grouped(TextArray.read(documents / name)), io.BytesIO()
         np.savez(buffer, data=texts.data, bytes=texts.sizes.astype(np.uint32), language=texts.language)
         (folder / f"{name}.bz2").write_bytes(bz2.compress(buffer.getvalue()))
     shutil.copy(documents / DOCUMENTS, folder)
@@ -56,7 +56,7 @@ def unpack(folder: Path, documents: Path) -> Path:
     for name in read_documents(folder)["files"]:
         with np.load(io.BytesIO(bz2.decompress((folder / f"{name}.bz2").read_bytes()))) as arrays:
             offsets = np.concatenate([[0], np.cumsum(arrays["bytes"].astype(np.int64))])
-            texts = mixed(Texts(arrays["data"], offsets, arrays["language"]))
+            texts = mixed(TextArray(arrays["data"], offsets, arrays["language"]))
         with (documents / name).open("wb") as file:
             texts.write(file)
     shutil.copy(folder / DOCUMENTS, documents)

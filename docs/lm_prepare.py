@@ -19,7 +19,7 @@ import pairity
 from pairity.languages import LANGUAGES_30
 from pairity.lm.documents import Choice, packed_by, write_documents
 from pairity.lm.packing import read_documents, write_pack
-from pairity.lm.texts import Texts
+from pairity.lm.texts import TextArray
 from pairity.text.sampling import Draw
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -39,7 +39,7 @@ def train_text(documents: Path) -> dict[str, list[bytes]]:
     lines: dict[str, list[bytes]] = {language: [] for language in about["languages"]}
     for name in about["files"]:
         if name.startswith("train"):
-            texts = Texts.read(documents / name)
+            texts = TextArray.read(documents / name)
             for first, batch in texts.batches():
                 for number, document in zip(texts.language[first:].tolist(), batch, strict=False):
                     lines[about["languages"][number]].append(document)

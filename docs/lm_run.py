@@ -33,7 +33,7 @@ from pairity.lm.packing import read_documents  # noqa: E402
 from pairity.lm.packs import Pack, PackedTexts  # noqa: E402
 from pairity.lm.recipe import Recipe  # noqa: E402
 from pairity.lm.scoring import score  # noqa: E402
-from pairity.lm.training import Engine, train  # noqa: E402
+from pairity.lm.training import ModelEngine, train  # noqa: E402
 
 TEXTS = ("parallel", "held-out")
 
@@ -108,12 +108,12 @@ def sizes_of(pack: Pack, name: str) -> dict[str, list[float]]:
     return by_language(pack, pack.text(name), pack.text(name).bytes)
 
 
-def bits_of(pack: Pack, engine: Engine, name: str) -> dict[str, list[float]]:
+def bits_of(pack: Pack, engine: ModelEngine, name: str) -> dict[str, list[float]]:
     texts = pack.text(name)
     return by_language(pack, texts, np.round(score(engine.model, texts, pack.tokenizer["end_id"]), 2))
 
 
-def machine(engine: Engine) -> dict[str, Any]:
+def machine(engine: ModelEngine) -> dict[str, Any]:
     cuda = engine.device.type == "cuda"
     return {
         "device": torch.cuda.get_device_name(engine.device) if cuda else platform.processor() or "cpu",
@@ -152,7 +152,7 @@ def main(arguments: list[str] | None = None) -> None:
     options.output.mkdir(parents=True, exist_ok=True)
     packs = packed(options.carry, options.work)
     runs = plan(packs, options)
-    engine = Engine.start(
+    engine = ModelEngine.start(
         runs[0].recipe.shape(next(iter(packs.values())).tokenizer["vocab_size"]), runs[0].recipe
     )
     about = {

@@ -21,7 +21,7 @@ import torch
 
 import lm_run  # first: it finds pairity
 from pairity.lm.recipe import Recipe
-from pairity.lm.training import WARM, Engine, one_step, optimizer_of
+from pairity.lm.training import WARM, ModelEngine, one_step, optimizer_of
 
 RECORD = Path(__file__).parent / "results" / "lm-speed.json"
 VOCAB_SIZE = 32_000
@@ -60,9 +60,9 @@ def peak(device: torch.device, precision: str) -> float:
     return 2 * size**3 / seconds(lambda: one @ other, 20, device)
 
 
-def row(recipe: Recipe, steps: int, measured: float) -> tuple[Engine, list[str]]:
+def row(recipe: Recipe, steps: int, measured: float) -> tuple[ModelEngine, list[str]]:
     torch.compiler.reset()
-    engine = Engine.start(recipe.shape(VOCAB_SIZE), recipe)
+    engine = ModelEngine.start(recipe.shape(VOCAB_SIZE), recipe)
     engine.model.begin(recipe.seed)
     optimizer = optimizer_of(engine.model, recipe)
     tokens = recipe.batch * recipe.context

@@ -9,7 +9,7 @@ use crate::joint::Leading;
 use crate::log::{Log, Reader};
 use crate::pair::{Candidate, Pair};
 use crate::queue::{Admission, Queue};
-use crate::shard::{Merge, Part, Scratch, Shards, Word};
+use crate::shard::{Merge, Part, Scratch, Shards, WeightedWord};
 use crate::start::Start;
 use crate::threads::in_parallel;
 use crate::vocabulary::Vocabulary;
@@ -251,16 +251,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The words of one learner have one owner.
-fn words<'c>(text: &Counted<'c>) -> impl Iterator<Item = Word<'c>> + use<'c> {
-    text.iter().map(|(bytes, weight)| Word { bytes, weight, owner: 0 })
+fn words<'c>(text: &Counted<'c>) -> impl Iterator<Item = WeightedWord<'c>> + use<'c> {
+    text.iter().map(|(bytes, weight)| WeightedWord { bytes, weight, owner: 0 })
 }
 
 /// Equal words of several languages become one, with their weights added: those of part number `part` of `parts`.
-fn summed<'c>(texts: &[Counted<'c>], part: usize, parts: usize) -> Vec<Word<'c>> {
+fn summed<'c>(texts: &[Counted<'c>], part: usize, parts: usize) -> Vec<WeightedWord<'c>> {
     let expected = texts.iter().map(Counted::distinct).sum::<usize>() / parts;
     let mut places: FxHashMap<&[u8], usize> =
         FxHashMap::with_capacity_and_hasher(expected, Default::default());
-    let mut sums: Vec<Word> = Vec::with_capacity(expected);
+    let mut sums: Vec<WeightedWord> = Vec::with_capacity(expected);
     for word in texts.iter().flat_map(words) {
         // By how they begin, so that words with the same beginning stay together.
         let share = word.bytes.iter().take(6).fold(0, |share, &byte| share * 31 + usize::from(byte));

@@ -5,7 +5,7 @@
 use crate::counts::Counted;
 use crate::error::Result;
 use crate::log::{Log, Reader};
-use crate::shard::{Part, Scratch, Shards, Word};
+use crate::shard::{Part, Scratch, Shards, WeightedWord};
 use crate::start::Start;
 use crate::turns::Gauge;
 use std::sync::atomic::AtomicBool;
@@ -40,7 +40,7 @@ impl Scale {
             let mut gauge = Gauge { units: 0.0, ratio: 1.0, tokens: 0 };
             if let &Some(Measure { text, units, ratio }) = measure {
                 gauge = Gauge { units, ratio, tokens: cutter.count_all(&text)? };
-                words.extend(text.iter().map(|(bytes, weight)| Word { bytes, weight, owner }));
+                words.extend(text.iter().map(|(bytes, weight)| WeightedWord { bytes, weight, owner }));
             }
             gauges.push(gauge);
         }

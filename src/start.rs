@@ -17,9 +17,10 @@ use crate::word::Word;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 #[derive(Default)]
-pub struct Start<'e>(Option<Encoded<'e>>);
+pub struct Start<'e>(Option<OldTable<'e>>);
 
-struct Encoded<'e> {
+/// The table that training continues, which somebody may have made elsewhere.
+struct OldTable<'e> {
     encoder: &'e Encoder,
     /// Of every id of the encoder; special tokens and ids without a token have none.
     numbers: Vec<Option<u32>>,
@@ -39,18 +40,18 @@ impl<'e> Start<'e> {
             }
             numbers[id as usize] = Some(number);
         }
-        Ok(Self(Some(Encoded { encoder, numbers, vocabulary })))
+        Ok(Self(Some(OldTable { encoder, numbers, vocabulary })))
     }
 
     pub fn vocabulary(&self) -> Vocabulary {
-        self.0.as_ref().map_or_else(Vocabulary::new, |encoded| encoded.vocabulary.clone())
+        self.0.as_ref().map_or_else(Vocabulary::new, |old| old.vocabulary.clone())
     }
 
     /// Of a token that is there at the start, in bytes.
     #[inline]
     pub fn length(&self, number: u32) -> usize {
         match &self.0 {
-            Some(encoded) if number > 255 => encoded.vocabulary.length(number),
+            Some(old) if number > 255 => old.vocabulary.length(number),
             _ => 1,
         }
     }
@@ -75,19 +76,19 @@ impl Cutter<'_> {
         let start = self.start;
         match &start.0 {
             None => Ok(None),
-            Some(encoded) => {
-                self.encode(encoded, word)?;
+            Some(old) => {
+                self.encode(old, word)?;
                 Ok(Some(&self.numbers[..]).filter(|numbers| numbers.len() < word.len()))
             }
         }
     }
 
-    fn encode(&mut self, encoded: &Encoded, word: &[u8]) -> Result<()> {
+    fn encode(&mut self, old: &OldTable, word: &[u8]) -> Result<()> {
         let mut go_on = || !self.stop.load(Ordering::Relaxed);
-        encoded.encoder.cut(Word::from(word), &mut self.merger, &mut CheckIn::new(&mut go_on))?;
+        old.encoder.cut(Word::from(word), &mut self.merger, &mut CheckIn::new(&mut go_on))?;
         self.numbers.clear();
         for &id in &self.merger.ids {
-            let number = encoded.numbers[id as usize];
+            let number = old.numbers[id as usize];
             self.numbers.push(number.ok_or_else(|| {
                 Error::Invalid(format!("token {id} has no number, but text is cut into it"))
             })?);

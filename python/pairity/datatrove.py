@@ -23,6 +23,7 @@ from pairity.errors import PairityError
 from pairity.files.digests import digest_of
 from pairity.text.blocks import BLOCK_BYTES
 from pairity.text.columns import check_errors, to_utf8
+from pairity.text.mistakes import check_one_given
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
 
 __all__ = ["CountStep"]
@@ -49,8 +50,7 @@ class CountStep:
         errors: Literal["strict", "replace"] = "strict",
         count_words: bool = False,
     ) -> None:
-        if (language is None) == (language_key is None):
-            raise PairityError("the language is not clear: give either language_key or language.")
+        check_one_given(language, language_key, "language_key")
         check_errors(errors)
         self.folder = Path(folder)
         self.language_key = language_key

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 Listener = Callable[[str, int, int, str], None]
 """Called with (stage, done, total, current item); the total is 0 if it is unknown."""
 
+BytesListener = Callable[[int, int, str], None]
+"""Called with (bytes done, bytes in total, current language); the total is 0 if it is unknown."""
+
 
 SECONDS = 30.0
 """How often a log gets a line."""
@@ -130,7 +133,7 @@ def make_bars() -> Bars:
     from rich.progress import Progress as Bars
     from rich.text import Text
 
-    class Share(TextColumn):
+    class Percentage(TextColumn):
         def render(self, task: Task) -> Text:
             return Text("" if task.total is None else f"{task.percentage:>3.0f}%")
 
@@ -143,7 +146,7 @@ def make_bars() -> Bars:
         # Names of languages and files are shown as they are: `[/b]` is not markup.
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=30),
-        Share("", markup=False),
+        Percentage("", markup=False),
         Rate("", markup=False),
         TimeRemainingColumn(compact=True),
         TextColumn("{task.fields[detail]}", markup=False),

@@ -30,7 +30,7 @@ SIZES = (1e-20, 1e20)
 
 
 @dataclass
-class Learned:
+class LearnedSteps:
     """What a run learned, step by step."""
 
     merges: list[Pair] = field(default_factory=list)
@@ -81,8 +81,8 @@ def train(
     table: Table | None = None,
     known: Sequence[Pair] = (),
     until: int | None = None,
-    after: Learned | None = None,
-) -> Learned:
+    after: LearnedSteps | None = None,
+) -> LearnedSteps:
     """Learn `num_merges` merges, or as many as make `num_tokens` tokens in addition to the 256 bytes.
 
     With a `table`, every pre-token starts as that table cuts it, and tokens that it has are not learned.
@@ -105,7 +105,7 @@ def train(
     alive = list(train)
     weights: dict[str, float] = {}
     recent: deque[str] = deque(maxlen=method.window if isinstance(method, Parity) else 0)
-    learned = Learned()
+    learned = LearnedSteps()
     if table is not None:
         learned.tokens |= table.tokens
 
@@ -253,7 +253,7 @@ def in_two_stages(
     num_merges: int | None = None,
     num_tokens: int | None = None,
     **others: Any,
-) -> Learned:
+) -> LearnedSteps:
     """Superwords: learn this share from words, and the rest from the same text in phrases.
 
     A language that ran out of pairs in words has pairs again in phrases.
@@ -331,4 +331,4 @@ def is_part_of_one_character(token: bytes) -> bool:
     return len(token) < whole and all(0x80 <= byte < 0xC0 for byte in token[1:])
 
 
-__all__ = ["Classical", "Fair", "Learned", "Parity", "Table", "in_two_stages", "together", "train"]
+__all__ = ["Classical", "Fair", "LearnedSteps", "Parity", "Table", "in_two_stages", "together", "train"]

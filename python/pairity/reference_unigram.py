@@ -18,11 +18,15 @@ CUTS = 2
 SHARE = 0.75
 """The largest share of the pieces that a round keeps."""
 
-Texts = Mapping[str, Mapping[bytes, int]]
+CountsByLanguage = Mapping[str, Mapping[bytes, int]]
 
 
 def train(
-    train: Texts, dev: Texts, dev_lines: Mapping[str, int], seeds: Mapping[bytes, int], size: int
+    train: CountsByLanguage,
+    dev: CountsByLanguage,
+    dev_lines: Mapping[str, int],
+    seeds: Mapping[bytes, int],
+    size: int,
 ) -> list[tuple[bytes, float]]:
     """`size` of the `seeds` (piece -> how often it occurs in train; the 256 bytes come first), with their scores."""
     scores = logarithms(seeds)
@@ -38,8 +42,8 @@ def train(
 
 def prune(
     scores: Mapping[bytes, float],
-    train: Texts,
-    dev: Texts,
+    train: CountsByLanguage,
+    dev: CountsByLanguage,
     dev_lines: Mapping[str, int],
     most: int,
     least: int,
@@ -77,7 +81,7 @@ def prune(
     return kept
 
 
-def used(scores: Mapping[bytes, float], texts: Texts) -> Counter[bytes]:
+def used(scores: Mapping[bytes, float], texts: CountsByLanguage) -> Counter[bytes]:
     uses: Counter[bytes] = Counter()
     for words in texts.values():
         for word, count in words.items():

@@ -44,11 +44,12 @@ from pairity.counts.values import (
 )
 from pairity.errors import PairityError
 from pairity.extras import load_extra
+from pairity.progress import BytesListener
 from pairity.text.columns import FIXES, refuse_column
 from pairity.text.inputs import TextInput
+from pairity.text.mistakes import check_one_given
 from pairity.text.options import TextReading
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
-from pairity.text.reading import BytesListener
 
 __all__ = ["count", "on"]
 
@@ -88,8 +89,7 @@ def count(
     """
     functions = load_functions()
     cut = Pretokenization.of(pretokenizer, digits, normalize)
-    if (language is None) == (language_column is None):
-        raise PairityError("the language is not clear: give either language_column or language.")
+    check_one_given(language, language_column, "language_column")
     for column in (text_column, language_column):
         if column is not None and column.partition(".")[0] not in df.columns:
             refuse_column("the DataFrame", column, df.columns, FIXES[column is language_column])

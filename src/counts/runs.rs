@@ -90,7 +90,7 @@ impl RunWriter {
 }
 
 /// Reads a run, word by word.
-struct Run {
+struct RunReader {
     path: PathBuf,
     file: File,
     /// Bytes of the file that are not read yet.
@@ -102,7 +102,7 @@ struct Run {
     seal: Seal,
 }
 
-impl Run {
+impl RunReader {
     fn open(path: &Path) -> Result<Self> {
         let file = File::open(path)?;
         Ok(Self {
@@ -201,40 +201,40 @@ impl Run {
 }
 
 /// Reversed, for a heap: the run whose word comes first is the greatest.
-impl Ord for Run {
+impl Ord for RunReader {
     fn cmp(&self, other: &Self) -> Ordering {
         other.word.cmp(&self.word)
     }
 }
 
-impl PartialOrd for Run {
+impl PartialOrd for RunReader {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Run {
+impl PartialEq for RunReader {
     fn eq(&self, other: &Self) -> bool {
         self.word == other.word
     }
 }
 
-impl Eq for Run {}
+impl Eq for RunReader {}
 
 /// The words of several runs as one.
-pub struct Merge {
-    runs: BinaryHeap<Run>,
+pub struct MergedRuns {
+    runs: BinaryHeap<RunReader>,
     /// Sum of all counts.
     total: u64,
     /// Words read so far, from all runs.
     rows: u64,
 }
 
-impl Merge {
+impl MergedRuns {
     pub fn open(paths: &[PathBuf]) -> Result<Self> {
         let mut merge = Self { runs: BinaryHeap::new(), total: 0, rows: 0 };
         for path in paths {
-            let mut run = Run::open(path)?;
+            let mut run = RunReader::open(path)?;
             if run.advance()? {
                 merge.runs.push(run);
             }

@@ -3,13 +3,13 @@
 //! In: a hash and a test for the key. Out: its slot, or a free one. Looking up a key mostly touches one cache line, whose
 //! address is known from the hash alone, so it can be prefetched.
 
-use super::table::Slot;
+use super::table::CountSlot;
 use crate::memory::prefetch;
 
 /// The number of slots is a power of two, and never all are taken. A free slot has the count 0.
 #[derive(Debug, Default)]
 pub struct Slots {
-    slots: Vec<Slot>,
+    slots: Vec<CountSlot>,
     taken: usize,
 }
 
@@ -18,7 +18,7 @@ impl Slots {
 
     /// Adds to the count of the slot with this key, or takes a free one; returns whether it took one.
     #[inline(always)]
-    pub fn add(&mut self, hash: u64, new: Slot, same: impl Fn(&Slot) -> bool) -> bool {
+    pub fn add(&mut self, hash: u64, new: CountSlot, same: impl Fn(&CountSlot) -> bool) -> bool {
         if self.taken >= self.capacity() {
             self.grow();
         }
@@ -50,7 +50,7 @@ impl Slots {
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
-        let larger = vec![Slot::FREE; (2 * self.slots.len()).max(Self::LEAST)];
+        let larger = vec![CountSlot::FREE; (2 * self.slots.len()).max(Self::LEAST)];
         let mask = larger.len() - 1;
         for slot in std::mem::replace(&mut self.slots, larger).into_iter().filter(|slot| slot.count > 0) {
             let mut at = slot.key.hash() as usize & mask;
@@ -61,7 +61,7 @@ impl Slots {
         }
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Slot> {
+    pub fn iter(&self) -> impl Iterator<Item = &CountSlot> {
         self.slots.iter().filter(|slot| slot.count > 0)
     }
 
@@ -78,11 +78,11 @@ impl Slots {
     pub fn size_for(&self, taken: usize) -> usize {
         let slots =
             if taken <= self.capacity() { self.slots.len() } else { (taken / 3 * 4 + 4).next_power_of_two() };
-        slots * size_of::<Slot>()
+        slots * size_of::<CountSlot>()
     }
 
     /// The taken slots, moved to the front of the same memory.
-    pub fn into_taken(self) -> Vec<Slot> {
+    pub fn into_taken(self) -> Vec<CountSlot> {
         let mut slots = self.slots;
         slots.retain(|slot| slot.count > 0);
         slots

@@ -25,26 +25,26 @@ const BYTES_PER_NEW_WORD: usize = 16;
 /// A pre-token and its count, half a cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
-pub struct Slot {
-    pub key: Key,
+pub struct CountSlot {
+    pub key: CountKey,
     pub count: u64,
 }
 
-impl Slot {
-    pub const FREE: Slot = Slot { key: Key([0; 3]), count: 0 };
+impl CountSlot {
+    pub const FREE: CountSlot = CountSlot { key: CountKey([0; 3]), count: 0 };
 }
 
 /// Three little-endian words.
 /// Short: the bytes, zeros up to 23, the length. Long: the first 8 bytes, the start of the record in the arena, and 56 bits
 /// of the hash below a byte that cannot be a length.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Key([u64; 3]);
+pub struct CountKey([u64; 3]);
 
 const LONG: u64 = 0xFF << 56;
 
 const MASKS: [[u64; 3]; LONGEST_INLINE + 1] = masks();
 
-impl Key {
+impl CountKey {
     /// `text[start..start + length]`.
     #[inline(always)]
     fn short(text: &[u8], start: usize, length: usize) -> Self {
@@ -119,15 +119,15 @@ impl Arena {
 
     /// Prefetches the pre-token of a slot: in sorted order, neighbours are far apart in memory.
     #[inline(always)]
-    fn prefetch(&self, slot: Option<&Slot>) {
-        if let Some(Slot { key, .. }) = slot
+    fn prefetch(&self, slot: Option<&CountSlot>) {
+        if let Some(CountSlot { key, .. }) = slot
             && key.is_long()
         {
             prefetch(&self.0[key.0[1] as usize]);
         }
     }
 
-    fn get(&self, key: Key) -> &[u8] {
+    fn get(&self, key: CountKey) -> &[u8] {
         let start = key.0[1] as usize;
         let (length, rest) = self.0[start..].split_first_chunk().expect("a record starts with its length");
         &rest[..u64::from_le_bytes(*length) as usize]
@@ -140,7 +140,7 @@ pub struct Table {
     arena: Arena,
     /// Pre-tokens still to be counted, with their hashes: the first `waiting` entries. Long ones are in a separate arena
     /// until then.
-    soon: [(Key, u64); AHEAD],
+    soon: [(CountKey, u64); AHEAD],
     waiting: usize,
     long_ones: Arena,
 }
@@ -151,7 +151,7 @@ impl Table {
     #[inline(always)]
     pub fn count(&mut self, text: &[u8], start: usize, length: usize) {
         if length <= LONGEST_INLINE {
-            let key = Key::short(text, start, length);
+            let key = CountKey::short(text, start, length);
             self.wait_for_slot(key, hash_short(key.0));
         } else {
             self.count_long(&text[start..start + length]);
@@ -162,15 +162,15 @@ impl Table {
     #[inline(never)]
     fn count_long(&mut self, bytes: &[u8]) {
         if bytes.len() > LONGEST_WAITING {
-            let slot = Slot { key: Key::long(bytes, 0), count: 1 };
+            let slot = CountSlot { key: CountKey::long(bytes, 0), count: 1 };
             return add_long(&mut self.slots, &mut self.arena, slot, bytes);
         }
-        let key = Key::long(bytes, self.long_ones.push(bytes));
+        let key = CountKey::long(bytes, self.long_ones.push(bytes));
         self.wait_for_slot(key, key.hash());
     }
 
     #[inline(always)]
-    fn wait_for_slot(&mut self, key: Key, hash: u64) {
+    fn wait_for_slot(&mut self, key: CountKey, hash: u64) {
         self.slots.prefetch(hash);
         self.soon[self.waiting] = (key, hash);
         self.waiting += 1;
@@ -184,13 +184,13 @@ impl Table {
     pub fn count_times(&mut self, text: &[u8], start: usize, length: usize, times: u64) {
         let bytes = &text[start..start + length];
         if length <= LONGEST_INLINE {
-            let key = Key::short(text, start, length);
-            self.slots.add(key.hash(), Slot { key, count: times }, |slot| slot.key == key);
+            let key = CountKey::short(text, start, length);
+            self.slots.add(key.hash(), CountSlot { key, count: times }, |slot| slot.key == key);
         } else {
             add_long(
                 &mut self.slots,
                 &mut self.arena,
-                Slot { key: Key::long(bytes, 0), count: times },
+                CountSlot { key: CountKey::long(bytes, 0), count: times },
                 bytes,
             );
         }
@@ -201,7 +201,7 @@ impl Table {
     pub fn settle(&mut self) {
         let Self { slots, arena, soon, waiting, long_ones } = self;
         for &(key, hash) in &soon[..std::mem::take(waiting)] {
-            add(slots, arena, Slot { key, count: 1 }, hash, long_ones);
+            add(slots, arena, CountSlot { key, count: 1 }, hash, long_ones);
         }
         long_ones.0.clear();
     }
@@ -227,7 +227,7 @@ impl Table {
 
     /// Calls `visit` with every pre-token and its count, in sorted order.
     pub fn each_sorted(&self, mut visit: impl FnMut(&[u8], u64) -> Result<()>) -> Result<()> {
-        let mut slots: Vec<Slot> = self.slots.iter().copied().collect();
+        let mut slots: Vec<CountSlot> = self.slots.iter().copied().collect();
         sort(&mut slots, &self.arena);
         slots.iter().try_for_each(|slot| slot.key.with_bytes(&self.arena, |bytes| visit(bytes, slot.count)))
     }
@@ -258,26 +258,26 @@ impl Table {
 
 /// Adds to the count of a key; if it is long, its bytes are in the arena `from`.
 #[inline(always)]
-fn add(slots: &mut Slots, arena: &mut Arena, Slot { key, count }: Slot, hash: u64, from: &Arena) {
+fn add(slots: &mut Slots, arena: &mut Arena, CountSlot { key, count }: CountSlot, hash: u64, from: &Arena) {
     if key.is_long() {
-        add_long(slots, arena, Slot { key, count }, from.get(key));
+        add_long(slots, arena, CountSlot { key, count }, from.get(key));
     } else {
-        slots.add(hash, Slot { key, count }, |slot| slot.key == key);
+        slots.add(hash, CountSlot { key, count }, |slot| slot.key == key);
     }
 }
 
-fn add_long(slots: &mut Slots, arena: &mut Arena, Slot { key, count }: Slot, bytes: &[u8]) {
+fn add_long(slots: &mut Slots, arena: &mut Arena, CountSlot { key, count }: CountSlot, bytes: &[u8]) {
     let [first, _, hashed] = key.0;
-    let own = Key([first, arena.0.len() as u64, hashed]);
+    let own = CountKey([first, arena.0.len() as u64, hashed]);
     let same =
-        |slot: &Slot| slot.key.0[0] == first && slot.key.0[2] == hashed && arena.get(slot.key) == bytes;
-    if slots.add(key.hash(), Slot { key: own, count }, same) {
+        |slot: &CountSlot| slot.key.0[0] == first && slot.key.0[2] == hashed && arena.get(slot.key) == bytes;
+    if slots.add(key.hash(), CountSlot { key: own, count }, same) {
         arena.push(bytes);
     }
 }
 
 /// Sorts slots by the bytes of their pre-tokens.
-fn sort(slots: &mut [Slot], arena: &Arena) {
+fn sort(slots: &mut [CountSlot], arena: &Arena) {
     // The hash is no longer needed. Replace it by the next bytes of a long pre-token, as many as fit, so that most
     // comparisons need no jump into the arena: this sorts Japanese in three quarters of the time.
     for slot in slots.iter_mut().filter(|slot| slot.key.is_long()) {

@@ -236,22 +236,22 @@ fn composing_one_long_text_can_be_stopped() {
 }
 
 /// A file that is gone when the test ends.
-struct Scratch(std::path::PathBuf);
+struct ScratchFile(std::path::PathBuf);
 
-impl Scratch {
+impl ScratchFile {
     fn new(name: &str) -> Self {
         Self(std::env::temp_dir().join(format!("pairity-{}-{name}.run", std::process::id())))
     }
 }
 
-impl Drop for Scratch {
+impl Drop for ScratchFile {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
     }
 }
 
-fn written(name: &str, words: &BTreeMap<Vec<u8>, u64>) -> Scratch {
-    let scratch = Scratch::new(name);
+fn written(name: &str, words: &BTreeMap<Vec<u8>, u64>) -> ScratchFile {
+    let scratch = ScratchFile::new(name);
     let mut run = RunWriter::create(&scratch.0).unwrap();
     words.iter().for_each(|(word, count)| run.push(word, *count).unwrap());
     assert_eq!(run.finish().unwrap().rows, words.len() as u64);
@@ -259,9 +259,9 @@ fn written(name: &str, words: &BTreeMap<Vec<u8>, u64>) -> Scratch {
 }
 
 /// The contents of all runs, read a few words at a time.
-fn merged(runs: &[Scratch], rows: usize) -> Result<Vec<(Vec<u8>, u64)>> {
+fn merged(runs: &[ScratchFile], rows: usize) -> Result<Vec<(Vec<u8>, u64)>> {
     let paths: Vec<_> = runs.iter().map(|run| run.0.clone()).collect();
-    let mut merge = runs::Merge::open(&paths)?;
+    let mut merge = runs::MergedRuns::open(&paths)?;
     let mut found = Vec::new();
     loop {
         let next = merge.next(rows, 1 << 20, &mut CheckIn::never())?;
@@ -300,7 +300,7 @@ fn a_counter_spills_what_it_would_finish_with() {
     for number in 0..50_000 {
         counter.add_lines(format!("{number} {number:030} to be").as_bytes(), &mut CheckIn::never()).unwrap();
     }
-    let run = Scratch::new("spilled");
+    let run = ScratchFile::new("spilled");
     let seal = counter.spill(&run.0, &mut CheckIn::never()).unwrap();
     let (words, _) = counter.finish();
     assert_eq!(seal.rows, words.counts.len() as u64);
@@ -314,7 +314,7 @@ fn any_damage_to_a_run_is_noticed() {
     assert!(whole.len() > 3 << 17, "several blocks");
     let refused = |bytes: &[u8], what: &str| {
         std::fs::write(&run.0, bytes).unwrap();
-        let found = merged(&[Scratch(run.0.clone())], 1000);
+        let found = merged(&[ScratchFile(run.0.clone())], 1000);
         std::fs::write(&run.0, bytes).unwrap();
         let message = found.err().unwrap_or_else(|| panic!("{what} passed")).to_string();
         assert!(message.contains("is damaged"), "{what}: {message}");
@@ -333,7 +333,7 @@ fn any_damage_to_a_run_is_noticed() {
 #[test]
 fn a_run_is_sorted_and_has_each_word_once() {
     for words in [["b", "a"], ["a", "a"], ["ab", "a"]] {
-        let scratch = Scratch::new(&words.concat());
+        let scratch = ScratchFile::new(&words.concat());
         let mut run = RunWriter::create(&scratch.0).unwrap();
         run.push(words[0].as_bytes(), 1).unwrap();
         assert!(run.push(words[1].as_bytes(), 1).is_err(), "{words:?}");
@@ -351,14 +351,14 @@ fn sums_beyond_the_columns_are_refused() {
 #[test]
 fn merging_and_spilling_can_be_stopped() {
     let run = written("stopped", &many_words());
-    let mut merge = runs::Merge::open(std::slice::from_ref(&run.0)).unwrap();
+    let mut merge = runs::MergedRuns::open(std::slice::from_ref(&run.0)).unwrap();
     let outcome = merge.next(1 << 20, 1 << 30, &mut CheckIn::impatient());
     assert!(matches!(outcome, Err(Error::Interrupted)));
     let mut counter = counter(Some(WHITESPACE));
     (0..50_000).for_each(|number| {
         counter.add_lines(format!("{number}").as_bytes(), &mut CheckIn::never()).unwrap();
     });
-    let spilled = Scratch::new("stopped-spill");
+    let spilled = ScratchFile::new("stopped-spill");
     assert!(matches!(counter.spill(&spilled.0, &mut CheckIn::impatient()), Err(Error::Interrupted)));
 }
 

@@ -24,7 +24,7 @@ pub fn batch<'t, T: Send, E: From<Error>>(
     work: impl Fn(&[Text], &mut CheckIn) -> Result<T> + Sync,
     finish: impl FnOnce(Results<'_, T>) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
-    let queue = Queue::default();
+    let queue = ChunkQueue::default();
     let stopped = AtomicBool::new(false);
     // Chunks are handed out in order, so all chunks before a failed one get done: the first failure is always the same.
     let one_more = |check_in: &mut CheckIn| {
@@ -106,7 +106,7 @@ impl<T> Results<'_, T> {
 
 /// Chunks of texts that wait for a thread.
 #[derive(Default)]
-struct Queue<'t> {
+struct ChunkQueue<'t> {
     line: Mutex<Line<'t>>,
     /// A chunk has arrived, or none will arrive any more.
     changed: Condvar,
@@ -119,7 +119,7 @@ struct Line<'t> {
     closed: bool,
 }
 
-impl<'t> Queue<'t> {
+impl<'t> ChunkQueue<'t> {
     fn push(&self, chunk: Vec<Text<'t>>) {
         let mut line = self.line();
         if !line.closed && !chunk.is_empty() {

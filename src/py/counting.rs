@@ -140,7 +140,7 @@ impl Counter {
 }
 
 /// Pre-tokens end to end, their offsets, their counts.
-type Columns<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+type WordColumns<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
 type CountedColumns<'py> =
     (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyDict>);
@@ -151,7 +151,7 @@ fn as_bytes(counts: WordCounts) -> [Vec<u8>; 3] {
     [counts.words.into_bytes(), offsets, numbers]
 }
 
-fn columns(py: Python<'_>, columns: [Vec<u8>; 3]) -> Columns<'_> {
+fn columns(py: Python<'_>, columns: [Vec<u8>; 3]) -> WordColumns<'_> {
     columns.map(|column| PyBytes::new(py, &column)).into()
 }
 
@@ -208,16 +208,16 @@ impl RunWriter {
 }
 
 #[pyclass(module = "pairity._core")]
-struct RunMerge(Option<runs::Merge>);
+struct RunMerge(Option<runs::MergedRuns>);
 
 #[pymethods]
 impl RunMerge {
     #[new]
     fn new(paths: Vec<PathBuf>) -> PyResult<Self> {
-        Ok(Self(Some(runs::Merge::open(&paths)?)))
+        Ok(Self(Some(runs::MergedRuns::open(&paths)?)))
     }
 
-    fn next<'py>(&mut self, py: Python<'py>, rows: usize, bytes: usize) -> PyResult<(Columns<'py>, u64)> {
+    fn next<'py>(&mut self, py: Python<'py>, rows: usize, bytes: usize) -> PyResult<(WordColumns<'py>, u64)> {
         let mut merge = self.0.take().ok_or_else(finished)?;
         let next = long_call_in_steps(py, |check_in| Ok(as_bytes(merge.next(rows, bytes, check_in)?)))?;
         Ok((columns(py, next), self.0.insert(merge).rows()))
@@ -228,7 +228,7 @@ impl RunMerge {
 type GivenColumns<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
 
 #[pyfunction]
-fn sum_counts<'py>(py: Python<'py>, lists: Vec<GivenColumns<'py>>) -> PyResult<Columns<'py>> {
+fn sum_counts<'py>(py: Python<'py>, lists: Vec<GivenColumns<'py>>) -> PyResult<WordColumns<'py>> {
     let given = lists.iter().map(|(data, offsets, counts)| {
         Ok((texts_in(data, offsets)?, numbers(counts, "counts", u64::from_le_bytes)?))
     });

@@ -13,9 +13,9 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(script_of, module)?)
 }
 
-type Columns<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+type SizeColumns<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
-fn columns<'py>(py: Python<'py>, sizes: &Sizes) -> Columns<'py> {
+fn columns<'py>(py: Python<'py>, sizes: &Sizes) -> SizeColumns<'py> {
     let column =
         |numbers: &[u64]| PyBytes::new(py, &little_endian(numbers.iter().map(|number| number.to_le_bytes())));
     (column(&sizes.places), column(&sizes.bytes), column(&sizes.words))
@@ -29,7 +29,7 @@ fn places_of_texts<'py>(
     data: &Bound<'_, PyAny>,
     offsets: &Bound<'_, PyAny>,
     words: bool,
-) -> PyResult<Columns<'py>> {
+) -> PyResult<SizeColumns<'py>> {
     let places = Places::new(key);
     let (data, offsets) = texts_in(data, offsets)?;
     let texts = Strings::new(bytes_of(&data)?, &offsets)?;

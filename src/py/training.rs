@@ -55,7 +55,9 @@ impl StepBuffers {
 }
 
 /// left u32, right u32, served i32 (-1: everyone), count u64.
-fn columns<'py>(py: Python<'py>, steps: &[Step]) -> [Bound<'py, PyBytes>; 4] {
+type StepColumns<'py> = [Bound<'py, PyBytes>; 4];
+
+fn columns<'py>(py: Python<'py>, steps: &[Step]) -> StepColumns<'py> {
     let served = |step: &Step| step.served.map_or(-1, |language| language as i32);
     [
         little_endian(steps.iter().map(|step| step.left.to_le_bytes())),
@@ -66,8 +68,7 @@ fn columns<'py>(py: Python<'py>, steps: &[Step]) -> [Bound<'py, PyBytes>; 4] {
     .map(|column| PyBytes::new(py, &column))
 }
 
-type Columns<'py> = [Bound<'py, PyBytes>; 4];
-type TrainedColumns<'py> = (Columns<'py>, Bound<'py, PyBytes>, Bound<'py, PyBytes>, Vec<(usize, usize)>);
+type TrainedColumns<'py> = (StepColumns<'py>, Bound<'py, PyBytes>, Bound<'py, PyBytes>, Vec<(usize, usize)>);
 
 #[pyfunction]
 #[pyo3(signature = (languages, *, merges=None, tokens=None, global_merges=None, window=None, joint=None, beta=None, min_frequency=0,

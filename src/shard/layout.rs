@@ -23,13 +23,13 @@ pub const LONGEST_WORD: usize = MOST_SYMBOLS - 2;
 
 /// A word before training: its bytes, how often it occurs, and whose it is.
 #[derive(Clone, Copy)]
-pub struct Word<'w> {
+pub struct WeightedWord<'w> {
     pub bytes: &'w [u8],
     pub weight: u64,
     pub owner: u32,
 }
 
-impl Word<'_> {
+impl WeightedWord<'_> {
     /// With the separator before it.
     fn symbols(&self) -> usize {
         self.bytes.len() + 1
@@ -208,7 +208,7 @@ pub struct Part {
 impl Part {
     /// All words in parts of at most `most_symbols` each: mostly one. A word of one token has no pair and is left out.
     pub fn lay_out(
-        mut words: Vec<Word>,
+        mut words: Vec<WeightedWord>,
         most_symbols: usize,
         start: &Start,
         stop: &AtomicBool,
@@ -220,7 +220,7 @@ impl Part {
         let (mut parts, mut rest) = (Vec::new(), &words[..]);
         while !rest.is_empty() {
             let mut size = 1; // a separator follows the last word
-            let fits = |word: &&Word| {
+            let fits = |word: &&WeightedWord| {
                 size += word.symbols();
                 size <= most_symbols
             };
@@ -231,8 +231,8 @@ impl Part {
         Ok(parts)
     }
 
-    fn new(words: &[Word], start: &Start, stop: &AtomicBool) -> Result<Part> {
-        let size = words.iter().map(Word::symbols).sum::<usize>();
+    fn new(words: &[WeightedWord], start: &Start, stop: &AtomicBool) -> Result<Part> {
+        let size = words.iter().map(WeightedWord::symbols).sum::<usize>();
         let mut part = Part {
             symbols: SymbolsBuf::with_capacity(size + 1),
             regions: Vec::new(),
@@ -260,7 +260,7 @@ impl Part {
         Ok(part)
     }
 
-    fn add_bytes(&mut self, word: &Word, ranks: &[u8; 256]) {
+    fn add_bytes(&mut self, word: &WeightedWord, ranks: &[u8; 256]) {
         let rank = |&byte: &u8| ranks[usize::from(byte)];
         let mut boundary = self.symbols.len() as u32 + 1;
         self.symbols.add_word(word.bytes.len(), word.bytes.iter().map(rank).map(u32::from));
@@ -272,7 +272,7 @@ impl Part {
         }
     }
 
-    fn add_tokens(&mut self, word: &Word, tokens: &[u32], start: &Start) {
+    fn add_tokens(&mut self, word: &WeightedWord, tokens: &[u32], start: &Start) {
         let mut boundary = self.symbols.len() as u32 + 1;
         let symbols = tokens.iter().flat_map(|&token| std::iter::repeat_n(token, start.length(token)));
         self.symbols.add_word(word.bytes.len(), symbols);

@@ -29,7 +29,7 @@ use lists::{Lists, PairEntry, code, decode};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::collections::hash_map::Entry;
 
-pub use layout::{LONGEST_WORD, MOST_SYMBOLS, MOST_TOKENS, Part, Word};
+pub use layout::{LONGEST_WORD, MOST_SYMBOLS, MOST_TOKENS, Part, WeightedWord};
 pub use scratch::Scratch;
 pub use shards::Shards;
 

@@ -8,18 +8,18 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 /// Words by their bytes, with their counts.
-type Text = BTreeMap<Vec<u8>, u64>;
+type CountByWord = BTreeMap<Vec<u8>, u64>;
 
 #[derive(Clone, Debug)]
 struct Given {
-    train: Text,
+    train: CountByWord,
     /// Without it, the train text is measured, in bytes.
-    dev: Option<Text>,
+    dev: Option<CountByWord>,
     ratio: f64,
 }
 
 impl Given {
-    fn measured(&self) -> &Text {
+    fn measured(&self) -> &CountByWord {
         self.dev.as_ref().unwrap_or(&self.train)
     }
 
@@ -32,7 +32,7 @@ impl Given {
 type Token = Vec<u8>;
 type Words = Vec<(Vec<Token>, u64)>;
 
-fn words(text: &Text) -> Words {
+fn words(text: &CountByWord) -> Words {
     let ranks = byte_ranks();
     let token = |byte: &u8| vec![ranks[usize::from(*byte)]];
     text.iter().map(|(word, &count)| (word.iter().map(token).collect(), count)).collect()
@@ -171,8 +171,10 @@ fn naive(given: &[Given], settings: &Settings) -> Learned {
 }
 
 fn engine(given: &[Given], settings: &Settings) -> Learned {
-    let counted =
-        |text: &Text| WordCounts { words: text.keys().collect(), counts: text.values().copied().collect() };
+    let counted = |text: &CountByWord| WordCounts {
+        words: text.keys().collect(),
+        counts: text.values().copied().collect(),
+    };
     let texts: Vec<(WordCounts, WordCounts)> =
         given.iter().map(|language| (counted(&language.train), counted(language.measured()))).collect();
     let languages: Vec<Language> = given
@@ -189,7 +191,7 @@ fn engine(given: &[Given], settings: &Settings) -> Learned {
     (trained.steps, trained.exhausted, held)
 }
 
-fn text() -> impl Strategy<Value = Text> {
+fn text() -> impl Strategy<Value = CountByWord> {
     // Few letters and runs of one letter: many ties, overlaps, and strings that can be merged in several ways.
     let word = prop_oneof!["[ab]{1,7}", "[abc]{1,6}", "a{1,9}", "[aé!]{1,5}"].prop_map(String::into_bytes);
     prop::collection::btree_map(word, 1u64..4, 1..7)
@@ -282,7 +284,8 @@ proptest! {
 #[test]
 fn two_merges_that_make_the_same_string_share_its_token() {
     // ab|c and a|bc both make abc.
-    let train: Text = [("abcabc", 3), ("xabcy", 2), ("bcbc", 1)].map(|(word, n)| (word.into(), n)).into();
+    let train: CountByWord =
+        [("abcabc", 3), ("xabcy", 2), ("bcbc", 1)].map(|(word, n)| (word.into(), n)).into();
     let given = [Given { train, dev: None, ratio: 1.0 }];
     // With a, b and c as the first three tokens: ab, abc, bc, and abc again.
     let known = foreign(&[(0, 1), (3, 2), (1, 2), (0, 5)]);
@@ -305,7 +308,7 @@ fn two_merges_that_make_the_same_string_share_its_token() {
 fn a_text_that_weighs_next_to_nothing_hides_no_pairs_of_others() {
     // In the first text, saving tokens is worth next to nothing, whatever the count of a pair.
     let given = [("kkkkk", 900, 1e-9), ("CCCFCMCFM", 1_000_000_000_000, 1e9)].map(|(word, count, ratio)| {
-        let train: Text = [(word.into(), count)].into();
+        let train: CountByWord = [(word.into(), count)].into();
         Given { train, dev: None, ratio }
     });
     let settings = Settings {

@@ -13,17 +13,17 @@ import pytest
 import pairity
 from pairity import lm
 from pairity.lm.packs import Pack, PackedTexts
-from pairity.lm.recipe import Recipe, Shape
+from pairity.lm.recipe import ModelShape, Recipe
 
 torch = pytest.importorskip("torch")
 from pairity.lm import running, training, weights  # noqa: E402
 from pairity.lm.model import Llama  # noqa: E402
-from pairity.lm.scoring import bits_per_byte, score, windows  # noqa: E402
+from pairity.lm.scoring import bits_per_byte_by_language, score, windows  # noqa: E402
 
 TINY = Recipe(
     size="5M", batch=4, context=32, tokens=4 * 32 * 24, precision="float32", curve=2, learning_rate=3e-3
 )
-SMALL = Shape(layers=2, width=32, heads=4, kv_heads=2, hidden=48, tied=True, vocab_size=50, context=16)
+SMALL = ModelShape(layers=2, width=32, heads=4, kv_heads=2, hidden=48, tied=True, vocab_size=50, context=16)
 
 
 def texts_of(rows: list[list[int]]) -> PackedTexts:
@@ -81,7 +81,7 @@ def test_bits_of_a_uniform_model():
     bits = score(model, texts, end_id=0)
     tokens = np.diff(texts.offsets) + 1
     assert bits == pytest.approx(math.log2(50) * tokens, rel=1e-6)
-    assert bits_per_byte(bits, texts)[0] == pytest.approx(
+    assert bits_per_byte_by_language(bits, texts)[0] == pytest.approx(
         math.log2(50) * tokens.sum() / texts.bytes.sum(), rel=1e-6
     )
 
@@ -112,7 +112,7 @@ def test_long_documents_are_scored_in_windows_and_no_token_twice():
 def test_transformers_loads_the_folder_and_gives_the_same_logits(tmp_path, pack_folder, kv_heads, tied):
     transformers = pytest.importorskip("transformers")
     pack = Pack(pack_folder)
-    shape = Shape(2, 32, 4, kv_heads, 48, tied, pack.tokenizer["vocab_size"], 16)
+    shape = ModelShape(2, 32, 4, kv_heads, 48, tied, pack.tokenizer["vocab_size"], 16)
     model = Llama(shape)
     model.begin(5)
     with torch.no_grad():
@@ -133,7 +133,7 @@ def test_transformers_loads_the_folder_and_gives_the_same_logits(tmp_path, pack_
 
 def test_parameters_are_counted_right():
     for tied in (True, False):
-        shape = Shape(2, 32, 4, 2, 48, tied, 50, 16)
+        shape = ModelShape(2, 32, 4, 2, 48, tied, 50, 16)
         assert shape.parameters == sum(weight.numel() for weight in Llama(shape).parameters())
 
 

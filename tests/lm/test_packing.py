@@ -12,8 +12,8 @@ import pairity
 from pairity import sample
 from pairity.lm import documents, packing
 from pairity.lm.documents import Choice, pack, write_documents
-from pairity.lm.packs import Pack, Stream
-from pairity.lm.texts import Texts
+from pairity.lm.packs import IdStream, Pack
+from pairity.lm.texts import TextArray
 from pairity.text.sampling import Draw
 
 DEV = str(sample.FOLDER / "dev")
@@ -35,7 +35,7 @@ def all_lines(language: str) -> list[bytes]:
 def test_decoding_a_pack_gives_all_documents(packs, tokenizers):
     wanted = sorted(line for language in LANGUAGES for line in all_lines(language) if line.strip())
     for name, one in packs.items():
-        held = Texts.read(one.folder.parent / "text" / "held-out.npz")
+        held = TextArray.read(one.folder.parent / "text" / "held-out.npz")
         kept = [text for _, batch in held.batches() for text in batch]
         assert sorted(decoded(one, tokenizers[name]) + kept) == wanted
         assert len(kept) > 3
@@ -80,7 +80,9 @@ def test_equal_documents_are_never_both_held_out_and_trained_on(tmp_path, tokeni
     made = pack({"eng_Latn": lines}, tokenizers, tmp_path / "p", choice=Choice(held_out=0.3))["parity"]
     trained = set(decoded(made, tokenizers["parity"]))
     held = {
-        text for _, batch in Texts.read(tmp_path / "p" / "text" / "held-out.npz").batches() for text in batch
+        text
+        for _, batch in TextArray.read(tmp_path / "p" / "text" / "held-out.npz").batches()
+        for text in batch
     }
     assert trained
     assert held
@@ -189,13 +191,13 @@ def test_drawing_with_a_temperature(tmp_path, tokenizers):
 
 def test_a_stream_reads_every_token_once_per_epoch(packs):
     one = packs["parity"]
-    stream = Stream(one, seed=1)
+    stream = IdStream(one, seed=1)
     epoch = stream.read(0, one.tokens)
     assert sorted(epoch.tolist()) == sorted(np.concatenate(one.shards).tolist())
     assert epoch.tolist() != np.concatenate(one.shards).tolist()
     assert stream.read(one.tokens, one.tokens).tolist() != epoch.tolist(), "another epoch, another order"
-    assert Stream(one, seed=2).read(0, one.tokens).tolist() != epoch.tolist()
-    pieces = [Stream(one, seed=1).read(at, min(97, one.tokens - at)) for at in range(0, one.tokens, 97)]
+    assert IdStream(one, seed=2).read(0, one.tokens).tolist() != epoch.tolist()
+    pieces = [IdStream(one, seed=1).read(at, min(97, one.tokens - at)) for at in range(0, one.tokens, 97)]
     assert np.concatenate(pieces).tolist() == epoch.tolist(), "a position is all that resuming needs"
 
 

@@ -14,7 +14,7 @@ import pairity
 import tables
 from pairity import sample
 from pairity.lm.documents import Choice
-from pairity.lm.texts import Texts
+from pairity.lm.texts import TextArray
 
 ROOT = Path(__file__).resolve().parents[2]
 LANGUAGES = ["deu_Latn", "eng_Latn", "hin_Deva"]
@@ -24,7 +24,7 @@ def test_carried_texts_come_back_in_their_order():
     import lm_carry
 
     random = np.random.default_rng(1)
-    texts = Texts.of((int(random.integers(3)), random.bytes(int(random.integers(9)))) for _ in range(200))
+    texts = TextArray.of((int(random.integers(3)), random.bytes(int(random.integers(9)))) for _ in range(200))
     again = lm_carry.mixed(lm_carry.grouped(texts))
     assert [*again.batches()] == [*texts.batches()]
     assert again.language.tolist() == texts.language.tolist()

@@ -77,7 +77,7 @@ def test_damaged_folders_are_refused(tmp_path):
     for change, message in (
         ({"pattern": r"\S+|\s+"}, "do not match its digest"),
         ({"pattern": r"\S+|\s+", "format": 1}, "do not match its digest"),
-        ({"format": 99}, "Upgrade pairity"),
+        ({"format": 99}, "reads up to 2"),
         ({"format": 0}, "do not match its digest"),
         ({"format": True}, "True is not a whole number"),
         ({"format": "2"}, "'2' is not a whole number"),

@@ -11,7 +11,7 @@ from pairity.judging.metrics import gini
 from pairity.reporting.figures import race_figures
 from pairity.reporting.race import race
 from pairity.training.checks import unlikely_ratios
-from pairity.training.estimating import ENOUGH, Estimate, estimate, relatives, script_of
+from pairity.training.estimating import ENOUGH, LineEstimate, estimate, relatives, script_of
 from pairity.training.measure import set_apart
 from pairity.training.run import run_of
 
@@ -102,7 +102,7 @@ def test_the_estimate_is_the_same_by_hand():
     train_text, dev = count({"x": HINDI})["x"], count(DEV, split="dev")
     found = estimate(train_text, dev)
     size = sum(len(line.encode()) for line in HINDI) / sum(map(len, HINDI))
-    assert found == Estimate(found.bytes, ("tam_Taml",))
+    assert found == LineEstimate(found.bytes, ("tam_Taml",))
     assert found.bytes == pytest.approx(chars_per_line("tam_Taml") * size)
     assert estimate(train_text, {}) is None
     assert estimate(train_text, count({"x": {"a": 3}}, split="dev")) is None

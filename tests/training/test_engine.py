@@ -87,7 +87,7 @@ def engine(
         **limits,
     )
     names = list(train)
-    learned = reference.Learned(tokens=set(token_of))
+    learned = reference.LearnedSteps(tokens=set(token_of))
     for a, b in zip(np.frombuffer(left, "<u4"), np.frombuffer(right, "<u4"), strict=True):
         pair = (token_of[a], token_of[b])
         learned.merges.append(pair)

@@ -19,11 +19,12 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from pairity.counts.runs import Run, Runs, check_end
+from pairity.counts.runs import Runs, SortedRun, check_end
 from pairity.counts.values import TextSize
 from pairity.errors import PairityError
 from pairity.files.digests import digest_of
 from pairity.files.pace import Pace
+from pairity.files.reading import check_format
 from pairity.files.writing import write_file
 from pairity.text.blocks import Block
 from pairity.text.inputs import TextFile, TextInput
@@ -50,7 +51,7 @@ class FileState:
     known: set[int] = field(default_factory=set)
 
 
-class Checkpoint:
+class CountCheckpoint:
     """`settings`: everything that decides how text becomes counts. `inputs` must be files, to be read again."""
 
     def __init__(self, runs: Runs, settings: Mapping[str, Any], inputs: Sequence[TextInput]) -> None:
@@ -138,14 +139,10 @@ class Checkpoint:
         folder = self.runs.folder
         try:
             contents = json.loads(self.journal.read_bytes())
-            if contents["format"] > FORMAT:
-                raise PairityError(
-                    f"{folder} has format {contents['format']}, and this pairity reads up to {FORMAT}: "
-                    "pip install -U pairity."
-                )
+            check_format(contents["format"], FORMAT, f"{folder} has")
             if contents["digest"] != digest_of(contents):
                 raise ValueError("it does not match its digest")
-            runs = [Run(**{**run, "size": TextSize(**run["size"])}) for run in contents["runs"]]
+            runs = [SortedRun(**{**run, "size": TextSize(**run["size"])}) for run in contents["runs"]]
             files = {(file["language"], file["path"]): file for file in contents["files"]}
         except FileNotFoundError:
             return False

@@ -21,6 +21,7 @@ from pairity.counts.tally import Tally, from_core
 from pairity.counts.values import LanguageCounts, Rows, Split, check_split
 from pairity.errors import PairityError
 from pairity.languages import chosen, is_chosen
+from pairity.progress import BytesListener
 from pairity.text import drawing, reading
 from pairity.text.blocks import Block, no_text, not_utf8
 from pairity.text.cleaning import Passed
@@ -35,7 +36,7 @@ from pairity.text.sources import resolve
 from pairity.threads import thread_count
 
 Engine = Callable[
-    [Sequence[TextInput], Pretokenization, TextReading, bool, reading.BytesListener | None],
+    [Sequence[TextInput], Pretokenization, TextReading, bool, BytesListener | None],
     tuple[Mapping[str, LanguageCounts], Sequence[str]],
 ]
 """Counts text outside of this process: (inputs, how to cut it, how to read it, whether to count words, progress) ->
@@ -52,7 +53,7 @@ def count(
     threads: int | None = None,
     count_words: bool = False,
     languages: Iterable[str] | None = None,
-    progress: reading.BytesListener | None = None,
+    progress: BytesListener | None = None,
     choose: Iterable[str] | None = None,
     draw: Draw | None = None,
     memory: str | int | None = None,
@@ -179,7 +180,7 @@ def count_texts(
     storage: Storage,
     *,
     count_words: bool = False,
-    progress: reading.BytesListener | None = None,
+    progress: BytesListener | None = None,
     drawn: Drawn | None = None,
 ) -> tuple[dict[str, Rows], Passed]:
     settings = {

@@ -13,8 +13,8 @@ from pairity.counts.pruning import check_min_count, pruned_early, without_rare
 from pairity.counts.runs import MergedRuns, Runs, silence
 from pairity.counts.tables import measured, rows_by_language
 from pairity.counts.values import Chunk, Pruned, Rows, TextSize
+from pairity.progress import BytesListener
 from pairity.text.pretokenizers import Pretokenization
-from pairity.text.reading import BytesListener
 
 ToSum = dict[str, list[tuple[TextSize, Pruned | None]]]
 """Language -> for each part, the size of its text and what was pruned."""

@@ -37,6 +37,7 @@ from pairity.counts.values import (
 )
 from pairity.errors import PairityError
 from pairity.files.digests import digest_of
+from pairity.files.reading import check_format
 from pairity.files.writing import write_file
 from pairity.text.columns import text_buffers
 from pairity.text.drawing import Selection
@@ -268,11 +269,7 @@ def read_header(path: Path, stated: Pretokenization | None, split: Split | None)
 
 
 def parse_header(metadata: Any, path: Path) -> Header:
-    if metadata["format"] > FORMAT:
-        raise PairityError(
-            f"{path} has format {metadata['format']}, and this pairity reads up to {FORMAT}: "
-            "pip install -U pairity."
-        )
+    check_format(metadata["format"], FORMAT, f"{path} has")
     cut = metadata["pretokenization"]
     if not isinstance(cut["pattern"], str | None):
         raise ValueError(f"the pattern is {cut['pattern']!r}")

@@ -16,8 +16,8 @@ from pairity import _core
 from pairity.counts.values import Chunk, Pruned, TextSize, chunk_of, refuse_sum
 from pairity.errors import PairityError
 from pairity.files.writing import write_file
+from pairity.progress import BytesListener
 from pairity.text.columns import text_buffers
-from pairity.text.reading import BytesListener
 
 FAN_IN = 64
 """Runs merged at a time; each has an open file and a block in memory."""
@@ -31,7 +31,7 @@ def silence(*heard: object) -> None:
 
 
 @dataclass(frozen=True)
-class Run:
+class SortedRun:
     """One file: the number of its words, their digest, and the size of the text they come from."""
 
     language: str
@@ -46,16 +46,16 @@ class Runs:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._runs: list[Run] = []
+        self._runs: list[SortedRun] = []
         self._numbers = itertools.count()
 
-    def __iter__(self) -> Iterator[Run]:
+    def __iter__(self) -> Iterator[SortedRun]:
         return iter(list(self._runs))
 
-    def of(self, language: str) -> list[Run]:
+    def of(self, language: str) -> list[SortedRun]:
         return [run for run in self if run.language == language]
 
-    def restore(self, runs: Sequence[Run]) -> None:
+    def restore(self, runs: Sequence[SortedRun]) -> None:
         """Add runs that are already in the folder."""
         self._runs = list(runs)
         self._numbers = itertools.count(1 + max((int(Path(run.name).stem) for run in runs), default=-1))
@@ -63,9 +63,9 @@ class Runs:
     def spill(self, language: str, counter: _core.Counter) -> None:
         """Write what a counter holds as a run."""
 
-        def fill(file: BinaryIO, name: str) -> Run:
+        def fill(file: BinaryIO, name: str) -> SortedRun:
             rows, digest, totals = counter.spill(file.name)
-            return Run(language, name, rows, digest, TextSize(**totals))
+            return SortedRun(language, name, rows, digest, TextSize(**totals))
 
         self._runs.append(self.write(fill))
 
@@ -73,33 +73,35 @@ class Runs:
         """Write rows that were not counted here."""
         made = self.rows_written(language, chunks)
         if size and not made:  # a language without words still has lines
-            made = [self.write(lambda file, name: Run(language, name, *_core.RunWriter(file.name).finish()))]
+            made = [
+                self.write(lambda file, name: SortedRun(language, name, *_core.RunWriter(file.name).finish()))
+            ]
         self._runs += [
             replace(run, size=size) if size and not number else run for number, run in enumerate(made)
         ]
 
-    def rows_written(self, language: str, chunks: Iterable[Chunk]) -> list[Run]:
+    def rows_written(self, language: str, chunks: Iterable[Chunk]) -> list[SortedRun]:
         """Write chunks as runs: a new run begins wherever the words are out of order."""
         rest = (chunk for chunk in chunks if len(chunk[1]))
         chunk = next(rest, None)
 
-        def fill(file: BinaryIO, name: str) -> Run:
+        def fill(file: BinaryIO, name: str) -> SortedRun:
             nonlocal chunk
             writer, last = _core.RunWriter(file.name), b""
             while chunk is not None and chunk[0][0].as_py() > last:
                 pretokens, counts = chunk
                 writer.add(*text_buffers(pretokens), counts.astype("<u8").tobytes())
                 last, chunk = pretokens[-1].as_py(), next(rest, None)
-            return Run(language, name, *writer.finish())
+            return SortedRun(language, name, *writer.finish())
 
         made = []
         while chunk is not None:
             made.append(self.write(fill))
         return made
 
-    def write(self, fill: Callable[[BinaryIO, str], Run]) -> Run:
+    def write(self, fill: Callable[[BinaryIO, str], SortedRun]) -> SortedRun:
         name = f"{next(self._numbers):06}.run"
-        made: list[Run] = []
+        made: list[SortedRun] = []
         write_file(self.folder / name, lambda file: made.append(fill(file, name)))
         return made[0]
 
@@ -132,7 +134,7 @@ class Runs:
             runs = runs[FAN_IN:] + self.rows_written(language, self.chunks(runs[:FAN_IN]))
         yield from self.chunks(runs, heard)
 
-    def chunks(self, runs: Sequence[Run], heard: Callable[[int], None] = silence) -> Iterator[Chunk]:
+    def chunks(self, runs: Sequence[SortedRun], heard: Callable[[int], None] = silence) -> Iterator[Chunk]:
         if not runs:
             return
         for run in runs:
@@ -151,7 +153,7 @@ class Runs:
             raise PairityError(f"{error}. Delete {self.folder} and count again.") from error
 
 
-def check_end(path: Path, run: Run) -> None:
+def check_end(path: Path, run: SortedRun) -> None:
     """Refuse a file that is not the run as written. (Its words are checked when they are read.)"""
     try:
         with path.open("rb") as file:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from pairity.counts.checkpoint import Checkpoint, can_resume, exists, refuse_settings, remove
+from pairity.counts.checkpoint import CountCheckpoint, can_resume, exists, refuse_settings, remove
 from pairity.counts.runs import Runs
 from pairity.errors import PairityError
 from pairity.sizes import parse_size, show_size
@@ -65,7 +65,7 @@ class Storage:
 
     def open(
         self, inputs: Sequence[TextInput], settings: Mapping[str, Any], how: TextReading
-    ) -> tuple[Runs | None, Checkpoint | None]:
+    ) -> tuple[Runs | None, CountCheckpoint | None]:
         """The runs, if some may be needed, and a checkpoint, if the text can be read again."""
         if self.folder is None:
             return (None if self.limit is None else temporary_runs()), None
@@ -81,7 +81,7 @@ class Storage:
             "pyarrow": pa.__version__,
             "block_bytes": blocks.BLOCK_BYTES,
         }
-        checkpoint = Checkpoint(runs, {**settings, **versions}, inputs)
+        checkpoint = CountCheckpoint(runs, {**settings, **versions}, inputs)
         if not (self.resume and checkpoint.load()):
             remove(self.folder)
         return runs, checkpoint

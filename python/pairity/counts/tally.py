@@ -18,7 +18,7 @@ from functools import partial
 from typing import NamedTuple
 
 from pairity import _core
-from pairity.counts.checkpoint import Checkpoint
+from pairity.counts.checkpoint import CountCheckpoint
 from pairity.counts.runs import MergedRuns, Runs
 from pairity.counts.values import LanguageCounts, Rows, TextSize, chunk_of, language_counts
 from pairity.errors import PairityError, PairityWarning
@@ -44,7 +44,7 @@ class Tally:
         *,
         limit: int | None = None,
         runs: Runs | None = None,
-        checkpoint: Checkpoint | None = None,
+        checkpoint: CountCheckpoint | None = None,
         threads: int = 1,
         words_counted: bool = False,
     ) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 import pyarrow as pa
 
 from pairity.experiments.knobs import CLASSICAL, Setting
-from pairity.experiments.table import TYPES, said_of, values, worst_of
+from pairity.experiments.table import columns_of, said_of, values, worst_of
 from pairity.experiments.targets import Measured, Target, missed
 from pairity.judging.scores import Scores
 from pairity.reporting.pareto import OTHER, Point, on_front
@@ -67,8 +67,5 @@ def table_of(points: Sequence[Point], priced: Sequence[str]) -> pa.Table:
 
 
 def schema_of(priced: Sequence[str]) -> pa.Schema:
-    plain = [
-        (one.name, TYPES[str(one.type).partition(" ")[0]]) for one in fields(Point) if one.name not in APART
-    ]
     prices = [(f"{what}:{code}", pa.float64()) for what in ("cost", "change") for code in priced]
-    return pa.schema([*plain, ("misses", pa.string()), *prices])
+    return pa.schema([*columns_of(Point, APART), ("misses", pa.string()), *prices])

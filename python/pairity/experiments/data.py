@@ -23,7 +23,7 @@ from pairity.text.reading import read_texts
 from pairity.text.sources import resolve
 from pairity.training.texts import only
 
-Lines = dict[str, list[str]]
+LinesByLanguage = dict[str, list[str]]
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Data:
     """The languages of train."""
     digests: Mapping[str, str]
     """Language -> SHA-256 of its train files."""
-    dev: Lines | None
-    judged: Mapping[str, Lines]
+    dev: LinesByLanguage | None
+    judged: Mapping[str, LinesByLanguage]
     text_column: str = "text"
     where: str = "the experiment"
     """The name of the experiment in errors."""
@@ -89,7 +89,7 @@ def named(key: str) -> Iterator[None]:
         raise PairityError(f"{key}: {error}") from error
 
 
-def read_some(source: Any, languages: Sequence[str], text_column: str) -> Lines:
+def read_some(source: Any, languages: Sequence[str], text_column: str) -> LinesByLanguage:
     """The lines of the languages that the text has."""
     found = only(resolve(as_list(source)), list(languages))
     if not found.inputs:
@@ -154,7 +154,7 @@ def lines_digest(texts: Mapping[str, Sequence[str]]) -> str:
     return digest_of({code: text_digest(lines) for code, lines in texts.items()})
 
 
-def some_lines(texts: Lines, number: int | None, seed: int | None) -> Lines:
+def some_lines(texts: LinesByLanguage, number: int | None, seed: int | None) -> LinesByLanguage:
     """The first lines of parallel text or, with a seed, a random sample; the same lines in every language."""
     if number is None:
         return texts

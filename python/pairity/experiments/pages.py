@@ -7,10 +7,10 @@ from pathlib import Path
 
 from pairity.experiments.experiment import Experiment
 from pairity.experiments.folder import Folder, key_of
-from pairity.experiments.scoring import Scored
+from pairity.experiments.scoring import ScoredRows
 from pairity.experiments.table import Row
 from pairity.reporting import report
-from pairity.reporting.axis import Point, axis_section
+from pairity.reporting.axis import AxisPoint, axis_section
 from pairity.reporting.look import Look
 from pairity.reporting.pictures import write_figure
 from pairity.reporting.sections import Section
@@ -21,7 +21,7 @@ def page_of(folder: Folder) -> Path:
     return folder.path / "report.html"
 
 
-def key_of_page(experiment: Experiment, scored: Sequence[Scored]) -> str:
+def key_of_page(experiment: Experiment, scored: Sequence[ScoredRows]) -> str:
     """The key of everything that the page shows."""
     return key_of(
         {
@@ -33,7 +33,7 @@ def key_of_page(experiment: Experiment, scored: Sequence[Scored]) -> str:
     )
 
 
-def remove_other_page(folder: Folder, experiment: Experiment, scored: Sequence[Scored]) -> None:
+def remove_other_page(folder: Folder, experiment: Experiment, scored: Sequence[ScoredRows]) -> None:
     """Remove a page that shows something else, and its chart."""
     page = page_of(folder)
     if not folder.finished(page, key_of_page(experiment, scored)):
@@ -42,7 +42,9 @@ def remove_other_page(folder: Folder, experiment: Experiment, scored: Sequence[S
                 file.unlink(missing_ok=True)
 
 
-def write_page(folder: Folder, experiment: Experiment, scored: Sequence[Scored], rows: Sequence[Row]) -> None:
+def write_page(
+    folder: Folder, experiment: Experiment, scored: Sequence[ScoredRows], rows: Sequence[Row]
+) -> None:
     """Write report.html and the chart in figures/, unless they are up to date."""
     page, key = page_of(folder), key_of_page(experiment, scored)
     if folder.finished(page, key):
@@ -75,11 +77,11 @@ def on_text(row: Row) -> OnText:
     )
 
 
-def chart_of(setting: str, scored: Scored, rows: Sequence[Row]) -> list[Point]:
+def chart_of(setting: str, scored: ScoredRows, rows: Sequence[Row]) -> list[AxisPoint]:
     """The rows of a text against one setting, with a line for rows that are equal in all other settings."""
     found = {row.name: row for row in rows if (row.text, row.languages) == (scored.text, scored.languages)}
     return [
-        Point(
+        AxisPoint(
             one.row.series,
             one.row.settings.get(setting),
             (row.gini, row.gini_low, row.gini_high),

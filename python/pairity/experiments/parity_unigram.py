@@ -17,20 +17,18 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from pairity import _core
 from pairity.bpe.alphabet import to_text
 from pairity.counts.counts import Counts
 from pairity.counts.values import LanguageCounts
 from pairity.errors import PairityError
-from pairity.experiments.substrings import Integers, frequent_pieces, words_of
+from pairity.experiments.substrings import frequent_pieces, words_of
 from pairity.experiments.unigram import MOST_BYTES, wrapped
+from pairity.judging.arrays import Floats, Integers
 from pairity.reference_unigram import CUTS, SHARE
 from pairity.threads import thread_count
 from pairity.training.engine import columns
-
-Floats = npt.NDArray[np.float64]
 
 BYTES: Final = 256
 SEEDS: Final = 1_000_000

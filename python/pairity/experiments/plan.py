@@ -12,7 +12,7 @@ from typing import Any
 from pairity.bpe.merges import BYTE_TOKENS
 from pairity.errors import PairityError, did_you_mean, listed, quoted
 from pairity.experiments.combinations import EXISTING, Combination, combinations
-from pairity.experiments.data import Data, Lines, lines_digest, place_digest, read_data, some_lines
+from pairity.experiments.data import Data, LinesByLanguage, lines_digest, place_digest, read_data, some_lines
 from pairity.experiments.experiment import ALL, STEERED, UNIGRAM, Experiment, nearest
 from pairity.experiments.parity_unigram import SETTINGS as SETTINGS_OF_STEERED
 from pairity.experiments.unigram import SETTINGS
@@ -67,7 +67,7 @@ class Planned:
     corpus: Corpus | None = None
     training: Settings | None = None
     """What `train` learns; None for UnigramLM and for an existing tokenizer."""
-    dev: Lines | None = None
+    dev: LinesByLanguage | None = None
     opened: TokenizerLike | None = None
 
     @property
@@ -114,7 +114,7 @@ class Plan:
         found = {row.corpus.languages: row.corpus.codes for row in self.rows if row.corpus}
         return found or {ALL: self.data.languages}
 
-    def judged(self, text: str, codes: Sequence[str]) -> Lines:
+    def judged(self, text: str, codes: Sequence[str]) -> LinesByLanguage:
         """A text in those of the languages in `codes` that it has."""
         return {code: lines for code, lines in self.data.judged[text].items() if code in codes}
 

@@ -20,7 +20,7 @@ from pairity.experiments.making import Made, make_all
 from pairity.experiments.pages import remove_other_page, write_page
 from pairity.experiments.plan import Plan, plan
 from pairity.experiments.reading import as_toml, read
-from pairity.experiments.scoring import Scored, score_all, score_names
+from pairity.experiments.scoring import ScoredRows, score_all, score_names
 from pairity.experiments.table import Row, rows_of, table_of
 from pairity.extras import load_extra
 from pairity.files.locks import locked
@@ -125,7 +125,7 @@ def write_tables(folder: Folder, text: str, rows: list[Row], counted: list[Count
     folder.finish(folder.path / EXPERIMENT, EXPERIMENT)
 
 
-def warnings_of(made: list[Made], scored: list[Scored]) -> tuple[str, ...]:
+def warnings_of(made: list[Made], scored: list[ScoredRows]) -> tuple[str, ...]:
     """The warnings of trainings and scores, each with the name it belongs to."""
     found = [f"{one.row.name}: {warning}" for one in made for warning in one.warnings]
     found += [f"{one.text}: {warning}" for one in scored for warning in one.scores.warnings]

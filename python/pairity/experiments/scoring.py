@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pairity.experiments.combinations import EXISTING
-from pairity.experiments.data import Lines, files_digest, lines_digest
+from pairity.experiments.data import LinesByLanguage, files_digest, lines_digest
 from pairity.experiments.folder import Folder, key_of
 from pairity.experiments.making import Made
 from pairity.experiments.plan import Plan
@@ -22,7 +22,7 @@ from pairity.progress import Progress
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredRows:
     """The scores of some rows on one text; `key` identifies all their inputs."""
 
     text: str
@@ -35,7 +35,7 @@ class Scored:
 
 def score_all(
     plan: Plan, made: Sequence[Made], folder: Folder, threads: int | None, show: Progress
-) -> list[Scored]:
+) -> list[ScoredRows]:
     """In the order of the texts and, for each text, of the sets of languages."""
     evaluation = dict(plan.experiment.evaluation)
     if evaluation.get("morph") is not None:
@@ -65,7 +65,7 @@ def score_all(
             folder.finish(manifest, key)
         else:
             scores = Scores.load(place)
-        found.append(Scored(text, name, tuple(rows), scores, lines_digest(lines), key))
+        found.append(ScoredRows(text, name, tuple(rows), scores, lines_digest(lines), key))
     return found
 
 
@@ -75,7 +75,7 @@ def score_names(plan: Plan) -> list[str]:
     return [text if len(sets) == 1 else f"{text}, {name}" for text in plan.data.judged for name in sets]
 
 
-def recipe_of(evaluation: Mapping[str, Any], rows: Sequence[Made], lines: Lines) -> dict[str, Any]:
+def recipe_of(evaluation: Mapping[str, Any], rows: Sequence[Made], lines: LinesByLanguage) -> dict[str, Any]:
     return {
         "rows": [[one.row.name, one.row.family, one.key] for one in rows],
         "text": lines_digest(lines),
@@ -93,7 +93,7 @@ def score(
     plan: Plan,
     rows: Sequence[Made],
     opened: Mapping[str, TokenizerLike],
-    lines: Lines,
+    lines: LinesByLanguage,
     threads: int | None,
     progress: Any,
 ) -> Scores:

@@ -16,12 +16,11 @@ import pyarrow as pa
 
 from pairity.counts.counts import Counts
 from pairity.counts.values import LanguageCounts, sum_language
-
-Integers = npt.NDArray[np.int64]
+from pairity.judging.arrays import Integers
 
 
 @dataclass(frozen=True)
-class Words:
+class JoinedWords:
     """Distinct words end to end, where each begins (n + 1 offsets), and how often it occurs."""
 
     content: npt.NDArray[np.uint8]
@@ -39,20 +38,20 @@ class Words:
             yield data[start:end], number
 
 
-def merged(counts: Counts) -> Words:
+def merged(counts: Counts) -> JoinedWords:
     """The pre-tokens of all languages together."""
     return words_of(sum_language("all languages", list(counts.values())))
 
 
-def words_of(counts: LanguageCounts) -> Words:
+def words_of(counts: LanguageCounts) -> JoinedWords:
     """The pre-tokens of one language."""
     data, offsets_buffer = counts.buffers()
     offsets = np.frombuffer(offsets_buffer, np.int64)
     content = np.frombuffer(data, np.uint8)[offsets[0] : offsets[-1]]
-    return Words(content, offsets - offsets[0], counts.counts.astype(np.int64))
+    return JoinedWords(content, offsets - offsets[0], counts.counts.astype(np.int64))
 
 
-def frequent_pieces(words: Words, most: int, longest: int) -> list[tuple[bytes, int]]:
+def frequent_pieces(words: JoinedWords, most: int, longest: int) -> list[tuple[bytes, int]]:
     """Substrings of 2 to `longest` bytes with their counts: the `most` that cover the most bytes of the text."""
     ends = np.repeat(words.offsets[1:], np.diff(words.offsets))
     weights = np.repeat(words.counts, np.diff(words.offsets))

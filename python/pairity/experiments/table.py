@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -13,7 +13,7 @@ from pairity.experiments.combinations import EXISTING
 from pairity.experiments.data import Data
 from pairity.experiments.experiment import STEERED
 from pairity.experiments.making import Made
-from pairity.experiments.scoring import Scored
+from pairity.experiments.scoring import ScoredRows
 from pairity.judging.metrics.fairness import worst_language
 from pairity.judging.scores import Scores
 from pairity.training.policy import Classical, Fair, Parity
@@ -95,11 +95,11 @@ class Row:
     """JSON: package -> version."""
 
 
-def rows_of(scored: Sequence[Scored], data: Data) -> list[Row]:
+def rows_of(scored: Sequence[ScoredRows], data: Data) -> list[Row]:
     return [row_of(one, each, data) for each in scored for one in each.rows]
 
 
-def row_of(made: Made, scored: Scored, data: Data) -> Row:
+def row_of(made: Made, scored: ScoredRows, data: Data) -> Row:
     planned, scores = made.row, scored.scores
     name, corpus, given = planned.name, planned.corpus, planned.settings
     costs = scores.costs(name)
@@ -172,7 +172,7 @@ def row_of(made: Made, scored: Scored, data: Data) -> Row:
 
 
 @dataclass(frozen=True)
-class Value:
+class WithInterval:
     """A value over all languages with its interval; None if it was not evaluated or is not defined."""
 
     value: float | None = None
@@ -180,9 +180,9 @@ class Value:
     high: float | None = None
 
 
-def values(scores: Scores, name: str, metric: str) -> Value:
+def values(scores: Scores, name: str, metric: str) -> WithInterval:
     rows = scores.select(name, metric, per_language=False).to_pylist()
-    return Value(*(rows[0][column] for column in ("value", "low", "high"))) if rows else Value()
+    return WithInterval(*(rows[0][column] for column in ("value", "low", "high"))) if rows else WithInterval()
 
 
 def said_of(scores: Scores, name: str, column: str, metric: str) -> dict[str, Any]:
@@ -200,7 +200,16 @@ def worst_of(costs: Mapping[str, float]) -> dict[str, Any]:
 
 
 TYPES = {"str": pa.string(), "int": pa.int64(), "float": pa.float64(), "bool": pa.bool_()}
-SCHEMA = pa.schema([(one.name, TYPES[str(one.type).partition(" ")[0]]) for one in fields(Row)])
+
+
+def columns_of(kind: type, apart: Collection[str] = ()) -> list[tuple[str, pa.DataType]]:
+    """A column for each field of a dataclass but those in `apart`: [("name", string), ("tokens", int64), ...]"""
+    return [
+        (one.name, TYPES[str(one.type).partition(" ")[0]]) for one in fields(kind) if one.name not in apart
+    ]
+
+
+SCHEMA = pa.schema(columns_of(Row))
 
 
 def table_of(rows: Sequence[Row]) -> pa.Table:

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from pairity.counts.counting import count
 from pairity.experiments.corpus import Counted, count_all
-from pairity.experiments.data import Data, Lines
+from pairity.experiments.data import Data, LinesByLanguage
 from pairity.experiments.experiment import Experiment
 from pairity.experiments.folder import Folder
 from pairity.experiments.knobs import CLASSICAL, Setting
@@ -47,7 +47,7 @@ class Bench:
         return self.planned([CLASSICAL])
 
     @cached_property
-    def lines(self) -> Lines:
+    def lines(self) -> LinesByLanguage:
         """The text to evaluate on, in the languages of training."""
         (codes,) = self.first.sets().values()
         return self.first.judged(next(iter(self.data.judged)), codes)

@@ -24,7 +24,7 @@ import numpy as np
 from pairity.bpe.alphabet import BYTE_ORDER, to_text
 from pairity.counts.counts import Counts
 from pairity.errors import PairityError
-from pairity.experiments.substrings import Words, frequent_pieces, merged
+from pairity.experiments.substrings import JoinedWords, frequent_pieces, merged
 from pairity.extras import load_extra
 from pairity.formats import pre_tokenizers
 
@@ -65,7 +65,7 @@ def train_unigram(counts: Counts, vocab_size: int) -> Any:
     return wrapped(with_all_bytes(learn(merged(counts), vocab_size), vocab_size), counts)
 
 
-def learn(words: Words, size: int) -> list[tuple[str, float]]:
+def learn(words: JoinedWords, size: int) -> list[tuple[str, float]]:
     """`size` pieces (fewer if the text has no more) with the logarithms of their probabilities."""
     sentencepiece = load_extra("sentencepiece", "method unigram")
     model = io.BytesIO()

@@ -9,5 +9,5 @@ writes through this one.
     leftovers  what a killed run leaves, and how the next run recognises it
     digests    checksums of what was written, verified when it is read
     pace       how often the state of a long run is saved
-    reading    reading a folder that another process may be replacing right now
+    reading    reading a folder that another process may be replacing right now, or a later version wrote
 """

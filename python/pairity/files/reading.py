@@ -1,4 +1,4 @@
-"""Reading: read a folder again if another process replaced it meanwhile."""
+"""Reading: refuse a format that is too new, and read a folder again if another process replaced it meanwhile."""
 
 import time
 from collections.abc import Callable
@@ -12,6 +12,14 @@ T = TypeVar("T")
 
 PAUSES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.05, 0.1, 0.1, 0.2, 0.4)
 """Seconds before each retry. Replacing a folder takes milliseconds: one that is wrong for a second is damaged."""
+
+
+def check_format(found: int, newest: int, whose: str) -> None:
+    """Refuse what a later version wrote. `whose`: "counts.parquet has", "the scores in devtest have"."""
+    if found > newest:
+        raise PairityError(
+            f"{whose} format {found}, and this pairity reads up to {newest}: pip install -U pairity."
+        )
 
 
 def settled(read: Callable[[], T], manifest: Path) -> T:

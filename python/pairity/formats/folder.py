@@ -13,10 +13,10 @@ from pairity import _core
 from pairity.bpe.model import BpeModel, Merges
 from pairity.bpe.roles import roles_in
 from pairity.errors import PairityError
-from pairity.files.digests import check_manifest, in_memory, read_checked, sealed
+from pairity.files.digests import check_manifest, has_digests, in_memory, read_checked, sealed
 from pairity.files.locks import locked
 from pairity.files.places import check_folder
-from pairity.files.reading import settled
+from pairity.files.reading import check_format, settled
 from pairity.files.writing import write_folder
 from pairity.formats import merges_txt, tokenizer_json, transformers
 from pairity.formats.json_files import as_json, of_type, parse_json, read_json, unreadable
@@ -56,7 +56,7 @@ def load(path: Path) -> BpeModel:
 def load_folder(folder: Path) -> BpeModel:
     with damage_of(folder):
         settings = read_settings(folder)
-        tokenizer = read_file(folder, "tokenizer.json", settings)
+        tokenizer = read_checked(folder, "tokenizer.json", settings)
         of_type(dict, settings["record"], "the record in pairity.json")
         trace = read_folder_trace(folder, settings)
         return restore(parse_json(tokenizer, folder / "tokenizer.json"), settings, trace)
@@ -86,20 +86,11 @@ def damage_of(folder: Path) -> Iterator[None]:
 
 def read_settings(folder: Path) -> dict[str, Any]:
     settings = read_json(folder / SETTINGS)
-    check_format(settings)
+    stated = of_type(int, settings["format"], "the format in pairity.json")
+    check_format(stated, FORMAT, f"the tokenizer in {folder} has")
     if has_digests(settings):
         check_manifest(settings, folder / SETTINGS)
     return settings
-
-
-def has_digests(settings: dict[str, Any]) -> bool:
-    """Whether there are digests; early files of the first format have none."""
-    return settings["format"] != 1 or "digest" in settings
-
-
-def read_file(folder: Path, name: str, settings: dict[str, Any]) -> bytes:
-    """A file of the folder, checked against its digest if there is one."""
-    return read_checked(folder, name, settings) if has_digests(settings) else (folder / name).read_bytes()
 
 
 def read_folder_trace(folder: Path, settings: dict[str, Any] | None) -> Any:
@@ -119,14 +110,6 @@ def parse_trace(data: bytes, file: Path) -> Any:
     except (OSError, ValueError, KeyError, pa.ArrowException) as error:
         raise PairityError(f"{file} is damaged ({error}). Remove it, or save the tokenizer again.") from error
     return table
-
-
-def check_format(settings: dict[str, Any]) -> None:
-    if of_type(int, settings["format"], "the format in pairity.json") > FORMAT:
-        raise PairityError(
-            f"the tokenizer was saved by pairity {settings['versions']['pairity']}, in a format that is "
-            "newer than this version can read. Upgrade pairity."
-        )
 
 
 def restore(contents: dict[str, Any], settings: dict[str, Any], trace: Any) -> BpeModel:

@@ -93,7 +93,7 @@ INSTEAD: Final = "Train with --pretokenizer qwen35 (pretokenizer='qwen35'), whic
 
 
 @dataclass(frozen=True)
-class Difference:
+class IdDifference:
     """How the ids of one language differ in llama.cpp."""
 
     language: str
@@ -172,7 +172,7 @@ def text_of(special: str) -> str:
         return ""
 
 
-def in_sample(model: BpeModel) -> list[Difference]:
+def in_sample(model: BpeModel) -> list[IdDifference]:
     """The languages of pairity's sample, and code, whose ids would differ."""
     compared: dict[str, Sequence[str]] = {**sample.read("dev"), "(code)": CODE}
     return [row for row in differences(model, name_of(model), compared) if row.unlike]
@@ -210,7 +210,7 @@ def promise(pattern: str | None) -> str:
     )
 
 
-def differences(model: BpeModel, name: str, lines: Mapping[str, Sequence[str]]) -> list[Difference]:
+def differences(model: BpeModel, name: str, lines: Mapping[str, Sequence[str]]) -> list[IdDifference]:
     """The difference for every language, the one that loses most first."""
     there = as_there(model, name)
     threads = thread_count(None)
@@ -219,11 +219,11 @@ def differences(model: BpeModel, name: str, lines: Mapping[str, Sequence[str]]) 
         ids = [made.encoder.encode_batch(tuple(texts), threads=threads) for made in (model, there)]
         per_line = [float(np.mean([len(line) for line in side])) for side in ids]
         unlike = np.mean([ours != theirs for ours, theirs in zip(*ids, strict=True)])
-        found.append(Difference(language, float(unlike), *per_line))
+        found.append(IdDifference(language, float(unlike), *per_line))
     return sorted(found, key=lambda row: (row.here / row.there, -row.unlike, row.language))
 
 
-def table(rows: Sequence[Difference]) -> str:
+def table(rows: Sequence[IdDifference]) -> str:
     """Aligned columns, as text for a message."""
     head = f"{'language':<12}{'lines that differ':>18}{'tokens per line here':>22}{'there':>8}"
     return "\n".join(

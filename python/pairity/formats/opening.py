@@ -20,7 +20,7 @@ from pairity.extras import load_extra
 from pairity.formats import folder, tekken, tiktoken, tokenizer_json
 from pairity.formats.json_files import unreadable
 
-Kind = Literal[
+TokenizerKind = Literal[
     "pairity", "tokenizer.json", "transformers", "hub", "tiktoken", "ranks", "tekken", "sentencepiece"
 ]
 """A folder that pairity wrote, the file of `tokenizers`, a folder or a name for transformers, an encoding of tiktoken
@@ -37,7 +37,7 @@ SPECS = "'tiktoken:NAME', 'sentencepiece:FILE' or 'hf:NAME'"
 
 @dataclass(frozen=True)
 class Found:
-    kind: Kind
+    kind: TokenizerKind
     place: str
     """A path, the name of an encoding, or a name on the hub."""
     name: str

@@ -22,11 +22,11 @@ import numpy as np
 from tokenizers import AddedToken, Tokenizer, models, trainers
 
 from pairity.errors import PairityError, PairityWarning, listed
-from pairity.hf.words import Alphabet, TextStream, WordCounter, Words, length, lines_of, make_alphabet
+from pairity.hf.words import Alphabet, TextStream, WordCodes, WordCounter, length, lines_of, make_alphabet
 from pairity.progress import Progress
 from pairity.threads import thread_count
 from pairity.training.comparing import is_positive
-from pairity.training.engine import Measured, learn
+from pairity.training.engine import EngineMeasure, learn
 from pairity.training.policy import check_alpha, check_window
 from pairity.training.record import stopped_early
 
@@ -95,7 +95,7 @@ class Trainer:
             if len(character) != 1:
                 raise PairityError(f"initial_alphabet contains {character!r}: give single characters.")
 
-    def _alphabet(self, counter: WordCounter, words: Sequence[Words]) -> Alphabet:
+    def _alphabet(self, counter: WordCounter, words: Sequence[WordCodes]) -> Alphabet:
         special = [token.content for token in self._special_tokens]
         return make_alphabet(
             counter, words, special=special, initial=self.initial_alphabet, limit=self.limit_alphabet
@@ -222,7 +222,7 @@ class ParityBpeTrainer(Trainer):
             budget = self._budget(len(alphabet.vocabulary))
             table = counter.table(alphabet.symbols)
             columns = [words.columns(table) for words in train]
-            measures: Sequence[Measured | None] = [None] * len(train)
+            measures: Sequence[EngineMeasure | None] = [None] * len(train)
             if dev:
                 measures = [(words.columns(table, whole=True), 1.0, 1.0) for words in dev]
             elif ratios:

@@ -36,7 +36,7 @@ WHITE_SPACE = "".join(character for character in map(chr, range(0x3001)) if char
 
 
 @dataclass(frozen=True)
-class Words:
+class WordCodes:
     """Distinct words end to end as codes of characters, where each ends, and how often it occurs."""
 
     codes: npt.NDArray[Any]
@@ -73,7 +73,7 @@ class Alphabet:
 
 def make_alphabet(
     counter: "WordCounter",
-    words: Sequence[Words],
+    words: Sequence[WordCodes],
     *,
     special: Sequence[str],
     initial: Iterable[str],
@@ -130,11 +130,11 @@ class WordCounter:
         code_points = map(ord, BYTES_AS_TEXT) if self._pattern else range(0x110000)
         self._code_points: npt.NDArray[np.int64] = np.fromiter(code_points, np.int64)
 
-    def count_all(self, sources: Iterable[TextStream], name: str, show: Progress) -> list[Words]:
+    def count_all(self, sources: Iterable[TextStream], name: str, show: Progress) -> list[WordCodes]:
         show.stage(f"reading {name}", unit="texts")
         return [self.count(texts, f"{name}[{language}]", show) for language, texts in enumerate(sources)]
 
-    def count_parallel(self, sources: Iterable[TextStream], name: str, show: Progress) -> list[Words]:
+    def count_parallel(self, sources: Iterable[TextStream], name: str, show: Progress) -> list[WordCodes]:
         counted = self.count_all(sources, name, show)
         check_parallel(
             {f"{name}[{language}]": words.texts for language, words in enumerate(counted)},
@@ -144,7 +144,7 @@ class WordCounter:
         )
         return counted
 
-    def count(self, source: TextStream, name: str, show: Progress) -> Words:
+    def count(self, source: TextStream, name: str, show: Progress) -> WordCodes:
         texts = self._normalized(source, name, show)
         try:
             words = self._scan(texts) if self._pattern else self._cut(texts)
@@ -167,20 +167,20 @@ class WordCounter:
                     )
             yield normalized
 
-    def _scan(self, texts: Iterable[str]) -> Words:
+    def _scan(self, texts: Iterable[str]) -> WordCodes:
         counter = _core.Counter(self._pattern)
         for batch in batches(texts, self._prefix):
             ends: Any = np.cumsum([0, *map(len, batch)], dtype=np.int64)
             counter.add_texts(b"".join(batch), ends)
         data, offsets, counts, totals = counter.finish()
-        return Words(
+        return WordCodes(
             np.frombuffer(data, np.uint8),
             np.frombuffer(offsets, np.int64),
             np.frombuffer(counts, np.uint64),
             totals["lines"],
         )
 
-    def _cut(self, texts: Iterable[str]) -> Words:
+    def _cut(self, texts: Iterable[str]) -> WordCodes:
         words: Counter[str] = Counter()
         number = 0
         for text in texts:
@@ -192,9 +192,9 @@ class WordCounter:
         words.pop("", None)
         codes = np.frombuffer("".join(words).encode("utf-32-le"), "<u4")
         ends = np.cumsum([0, *map(len, words)], dtype=np.int64)
-        return Words(codes, ends, np.fromiter(words.values(), np.uint64), number)
+        return WordCodes(codes, ends, np.fromiter(words.values(), np.uint64), number)
 
-    def occurrences(self, words: Iterable[Words]) -> dict[str, int]:
+    def occurrences(self, words: Iterable[WordCodes]) -> dict[str, int]:
         """Character -> how often it occurs."""
         total = np.zeros(len(self._code_points))
         for part in words:

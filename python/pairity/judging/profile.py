@@ -25,8 +25,8 @@ from pairity.errors import PairityError, listed
 from pairity.judging.in_text import InText, look_at
 from pairity.judging.scores import LEAK
 from pairity.languages import meant, other_names
+from pairity.progress import BytesListener
 from pairity.text.inputs import CountsInput
-from pairity.text.reading import BytesListener
 from pairity.text.sources import resolve
 from pairity.tokenizer.contents import dev_digests
 from pairity.tokenizer.tokenizer import Tokenizer

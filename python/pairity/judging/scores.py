@@ -24,10 +24,10 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from pairity.errors import PairityError
-from pairity.files.digests import check_manifest, in_memory, read_checked, sealed
+from pairity.files.digests import check_manifest, has_digests, in_memory, read_checked, sealed
 from pairity.files.locks import locked
 from pairity.files.places import check_folder
-from pairity.files.reading import settled
+from pairity.files.reading import check_format, settled
 from pairity.files.writing import write_folder
 from pairity.formats.json_files import of_type, read_json
 from pairity.judging.arrays import Integers
@@ -276,8 +276,14 @@ class Scores:
             )
         content = read_json(folder / "scores.json")
         try:
-            has_digests = check_format(content, folder)
-            read = partial(read_file, folder, content if has_digests else None)
+            stated = of_type(int, content["format"], "the format in scores.json")
+            check_format(stated, FORMAT, f"the scores in {folder} have")
+            if has_digests(content):
+                check_manifest(content, folder / "scores.json")
+
+            def read(name: str) -> io.BytesIO:
+                return io.BytesIO(read_checked(folder, name, content))
+
             kinds = {"scores": TABLE, "differences": DIFFERENCES, "groups": GROUPS}
             if content["format"] < 3:
                 kinds["differences"] = without_p_values(DIFFERENCES)
@@ -320,25 +326,6 @@ def without_p_values(schema: pa.Schema) -> pa.Schema:
     for name, _ in P_VALUES:
         schema = schema.remove(schema.get_field_index(name))
     return schema
-
-
-def check_format(content: Mapping[str, Any], folder: Path) -> bool:
-    """Whether the scores have digests, which are then verified; the first format had none."""
-    if of_type(int, content["format"], "the format in scores.json") > FORMAT:
-        raise PairityError(
-            f"the scores in {folder} have format {content['format']}, and this pairity reads up to {FORMAT}: "
-            "pip install -U pairity."
-        )
-    has_digests = content["format"] != 1 or "digest" in content
-    if has_digests:
-        check_manifest(content, folder / "scores.json")
-    return has_digests
-
-
-def read_file(folder: Path, manifest: Mapping[str, Any] | None, name: str) -> io.BytesIO:
-    """A file of the folder, checked against its digest if there is one."""
-    data = (folder / name).read_bytes() if manifest is None else read_checked(folder, name, manifest)
-    return io.BytesIO(data)
 
 
 def read_table(file: io.BytesIO, name: str, schema: pa.Schema) -> pa.Table:

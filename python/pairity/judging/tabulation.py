@@ -55,7 +55,7 @@ NO_FLOOR = "the tokenizer does not show its pre-tokenizer"
 
 
 @dataclass
-class Rows:
+class ScoreRows:
     """Collects rows, drops metrics that were not requested, and turns NaN and infinity into null."""
 
     wanted: set[str]
@@ -100,7 +100,7 @@ def score_table(
 
     `baselines`: name -> the tokenizer that it is compared with.
     """
-    rows = Rows(wanted)
+    rows = ScoreRows(wanted)
     for one in judged:
         add_ratios(rows, one, one.sums(bootstrap))
         add_fairness(rows, one, bootstrap)
@@ -123,7 +123,7 @@ def mean(values: Floats) -> Floats | None:
     return np.asarray(values.mean(axis=1)) if values.shape[1] else None
 
 
-def add_ratios(rows: Rows, one: Judged, sums: Sums) -> None:
+def add_ratios(rows: ScoreRows, one: Judged, sums: Sums) -> None:
     """Metrics that divide one sum over lines by another."""
     pooled, lines = sums.pooled(), int(sums.lines[0].sum())
     bare = any(encoded.pretokens is None for encoded in one.encoded.values())
@@ -141,7 +141,7 @@ def add_ratios(rows: Rows, one: Judged, sums: Sums) -> None:
             rows.add(everywhere, metric.name, metric.function(pooled)[:, 0], POOLED, lines, note)
 
 
-def add_fairness(rows: Rows, one: Judged, bootstrap: Bootstrap) -> None:
+def add_fairness(rows: ScoreRows, one: Judged, bootstrap: Bootstrap) -> None:
     """Metrics that compare the costs of the languages."""
     codes, costs = one.languages, cost(one.sums(bootstrap))
     why_not = NOT_PARALLEL if not one.parallel else ONE_LANGUAGE if len(codes) < 2 else ""
@@ -156,7 +156,7 @@ def add_fairness(rows: Rows, one: Judged, bootstrap: Bootstrap) -> None:
         rows.add(place_of(one, code), extreme.name, samples, ACROSS, len(codes), one.note(code))
 
 
-def add_premium(rows: Rows, one: Judged, sums: Sums, reference: str | None) -> None:
+def add_premium(rows: ScoreRows, one: Judged, sums: Sums, reference: str | None) -> None:
     """Cost relative to the reference language."""
     if reference is None:
         return
@@ -173,7 +173,7 @@ def add_premium(rows: Rows, one: Judged, sums: Sums, reference: str | None) -> N
         rows.add(everywhere, metric.name, mean(values), MEAN, len(one.languages), one.note(None))
 
 
-def add_change(rows: Rows, one: Judged, baseline: Judged, bootstrap: Bootstrap) -> None:
+def add_change(rows: ScoreRows, one: Judged, baseline: Judged, bootstrap: Bootstrap) -> None:
     """Cost relative to the baseline tokenizer, on the lines that both could encode."""
     keep = one.shared_lines(baseline)
     if not keep:
@@ -198,7 +198,7 @@ def add_change(rows: Rows, one: Judged, baseline: Judged, bootstrap: Bootstrap) 
         rows.add(everywhere, metric.name, mean(values), MEAN, len(keep), one.note(None, against))
 
 
-def add_vocabulary(rows: Rows, one: Judged) -> None:
+def add_vocabulary(rows: ScoreRows, one: Judged) -> None:
     """Metrics of token frequencies."""
     places: dict[str | None, Integers] = {code: one.encoded[code].frequencies for code in one.languages}
     places[None] = pooled_frequencies([one.encoded[code] for code in one.languages])
@@ -218,7 +218,7 @@ def pooled_frequencies(encoded: Sequence[Encoded]) -> Integers:
     return counts
 
 
-def add_integrity(rows: Rows, one: Judged) -> None:
+def add_integrity(rows: ScoreRows, one: Judged) -> None:
     found = [(code, one.encoded[code].integrity) for code in one.languages]
     places: dict[str | None, Utf8Integrity] = {code: each for code, each in found if each is not None}
     if places:
@@ -232,7 +232,7 @@ def add_integrity(rows: Rows, one: Judged) -> None:
             rows.add(place_of(one, code), metric.name, share.value, aggregation, share.whole, note)
 
 
-def add_lines(rows: Rows, one: Judged) -> None:
+def add_lines(rows: ScoreRows, one: Judged) -> None:
     """Lost and failed lines, out of all lines, so that a failure counts as lost text."""
     each = {code: Lines(one.encoded[code].failed, one.encoded[code].came_back) for code in one.all_languages}
     checked = [lines.came_back for lines in each.values() if lines.came_back is not None]
@@ -246,7 +246,7 @@ def add_lines(rows: Rows, one: Judged) -> None:
 
 
 def add_morphology(
-    rows: Rows, one: Judged, gold: Mapping[str, list[MorphWord]], bootstrap: Bootstrap
+    rows: ScoreRows, one: Judged, gold: Mapping[str, list[MorphWord]], bootstrap: Bootstrap
 ) -> None:
     """MorphScore, with words of one token left out (MorphScore's own) and scored 1 (the paper's tables)."""
     for exclude, metrics in ((True, MORPHOLOGY), (False, MORPHOLOGY_PAPER)):
@@ -272,7 +272,7 @@ def difference_table(
 
     Holm's correction is over all rows with the same metric: those over all languages, and those of one language each.
     """
-    rows = Rows(set(METRICS), paired=True)
+    rows = ScoreRows(set(METRICS), paired=True)
     for one, other in combinations(judged, 2):
         if not compared(one.name, other.name):
             continue
@@ -289,7 +289,7 @@ def difference_table(
 
 
 def add_differences(
-    rows: Rows, one: Judged, other: Judged, keep: Mapping[str, Mask], bootstrap: Bootstrap
+    rows: ScoreRows, one: Judged, other: Judged, keep: Mapping[str, Mask], bootstrap: Bootstrap
 ) -> None:
     pair = {"tokenizer": one.name, "against": other.name}
     everywhere: dict[str, str | None] = {**pair, "language": None}
@@ -317,7 +317,7 @@ def add_differences(
 
 def group_table(judged: Sequence[Judged], bootstrap: Bootstrap, reference: str | None) -> pa.Table:
     """Costs and fairness within script families and within resource levels."""
-    rows = Rows(set(METRICS))
+    rows = ScoreRows(set(METRICS))
     for one in judged:
         for grouping in ("script_family", "resource_level"):
             members: dict[str, list[str]] = {}
@@ -330,7 +330,7 @@ def group_table(judged: Sequence[Judged], bootstrap: Bootstrap, reference: str |
 
 
 def add_group(
-    rows: Rows,
+    rows: ScoreRows,
     place: Mapping[str, str | None],
     one: Judged,
     bootstrap: Bootstrap,

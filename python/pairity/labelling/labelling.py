@@ -24,12 +24,13 @@ from typing import Any, Literal
 from pairity.errors import PairityError
 from pairity.files.writing import new_folder
 from pairity.labelling.identifying import labeller
+from pairity.progress import BytesListener
 from pairity.text.blocks import Block
 from pairity.text.finding import files_at
 from pairity.text.inputs import TextFile
 from pairity.text.kinds import is_counts_file
 from pairity.text.options import TextReading
-from pairity.text.reading import BytesListener, decode
+from pairity.text.reading import decode
 from pairity.text.records import file_blocks, parse
 from pairity.text.sources import as_sequence
 from pairity.threads import thread_count

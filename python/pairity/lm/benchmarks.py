@@ -59,7 +59,7 @@ class Benchmark:
 
 
 @dataclass(frozen=True)
-class Result:
+class TaskResult:
     """One task, or one subject of it; `where` names the file and the task."""
 
     where: str
@@ -126,7 +126,7 @@ def score(results: Mapping[str, str | Path | Sequence[str | Path]]) -> list[Scor
     return scores
 
 
-def refuse_twice(results: Sequence[Result]) -> None:
+def refuse_twice(results: Sequence[TaskResult]) -> None:
     """Refuse two results of the same benchmark: it was run in two variants, whose mean would be neither."""
     seen: dict[tuple[str, str, str], str] = {}
     for one in results:
@@ -152,7 +152,7 @@ def refuse_different(scores: Sequence[Score]) -> None:
             )
 
 
-def averaged(model: str, language: str, results: Sequence[Result]) -> Score:
+def averaged(model: str, language: str, results: Sequence[TaskResult]) -> Score:
     """First over the subjects of each benchmark, then over benchmarks."""
     names = list(dict.fromkeys(one.benchmark for one in results))
     values, errors, random = [], [], []
@@ -173,7 +173,7 @@ def error_of_mean(errors: Sequence[float]) -> float:
     return math.sqrt(math.fsum(one * one for one in errors)) / len(errors)
 
 
-def read_results(path: Path) -> list[Result]:
+def read_results(path: Path) -> list[TaskResult]:
     """All results of known benchmarks in a file; averages over tasks that the programs add are left out."""
     try:
         data = path.read_bytes()
@@ -193,7 +193,7 @@ def read_results(path: Path) -> list[Result]:
                 named = match.groupdict()
                 value, deviation = value_in(metrics, where)
                 found.append(
-                    Result(
+                    TaskResult(
                         where,
                         one.benchmark,
                         codes().get(language, language),

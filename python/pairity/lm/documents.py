@@ -29,12 +29,13 @@ from pairity.errors import PairityError, PairityWarning
 from pairity.files.digests import digest, digest_of
 from pairity.files.locks import locked
 from pairity.files.places import check_folder
-from pairity.files.writing import fill, flush_folder, staging
+from pairity.files.writing import fill, new_folder
 from pairity.formats import transformers
 from pairity.languages import chosen
-from pairity.lm.packing import DOCUMENTS, Listener, Packed, read_documents, write_pack
+from pairity.lm.packing import DOCUMENTS, Packed, read_documents, write_pack
 from pairity.lm.packs import Pack
-from pairity.lm.texts import Texts
+from pairity.lm.texts import TextArray
+from pairity.progress import BytesListener
 from pairity.text.blocks import not_utf8, texts_in
 from pairity.text.drawing import ALL, Drawn, draw, places_in
 from pairity.text.inputs import Resolved, TextInput
@@ -97,7 +98,7 @@ def pack(
     choice: Choice | None = None,
     end_token: str | None = None,
     threads: int | None = None,
-    listen: Listener | None = None,
+    listen: BytesListener | None = None,
 ) -> dict[str, Pack]:
     """Pack text for tokenizers, given as {name: path, spec or `Tokenizer`}; each becomes a folder in `output`.
 
@@ -154,7 +155,7 @@ def write_documents(
     languages: str | Sequence[str] | None = None,
     choice: Choice | None = None,
     threads: int | None = None,
-    listen: Listener | None = None,
+    listen: BytesListener | None = None,
 ) -> Path:
     """Shuffle the documents into a folder, unless it has them already."""
     choice = choice or Choice()
@@ -189,10 +190,8 @@ def write_documents(
         return folder
     drawn = draw(found, choice.draw, how=choice.how, threads=threads, progress=listen)
     warn(drawn.notes)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with staging(folder.parent, folder.name) as stage:
+    with new_folder(folder) as stage:
         shuffle(texts_of(found), drawn, stage, choice, lines, settings, listen)
-        stage.rename(folder)
     return folder
 
 
@@ -218,7 +217,7 @@ def shuffle(
     choice: Choice,
     parallel: Mapping[str, list[str]],
     settings: Mapping[str, Any],
-    listen: Listener | None,
+    listen: BytesListener | None,
 ) -> None:
     """Write every document to the shard of its place; then order each shard."""
     languages = [part.language for part in inputs]
@@ -239,13 +238,13 @@ def shuffle(
         texts = in_order(stage / f"{n}.spill", choice.seed, n)
         about[f"train-{n:05}.npz"] = written(texts, stage / f"train-{n:05}.npz", languages)
     about["held-out.npz"] = written(
-        Texts.of((n, line) for n, _, line in sorted(kept)), stage / "held-out.npz", languages
+        TextArray.of((n, line) for n, _, line in sorted(kept)), stage / "held-out.npz", languages
     )
     if parallel:
         rows = (
             (languages.index(language), line.encode()) for language, all_ in parallel.items() for line in all_
         )
-        about["parallel.npz"] = written(Texts.of(rows), stage / "parallel.npz", languages)
+        about["parallel.npz"] = written(TextArray.of(rows), stage / "parallel.npz", languages)
     for language in languages:
         for name, why in (("train-00000.npz", "to train on"), ("held-out.npz", "to hold out")):
             if not sum(one["bytes"][language] for file, one in about.items() if file[:5] == name[:5]):
@@ -258,11 +257,10 @@ def shuffle(
                 )
     contents = {"languages": languages, "files": about, "settings": settings}
     fill(stage / DOCUMENTS, json.dumps(contents | {"digest": digest_of(contents)}, indent=1) + "\n")
-    flush_folder(stage)
 
 
 def placed(
-    inputs: Sequence[TextInput], drawn: Drawn, choice: Choice, listen: Listener | None
+    inputs: Sequence[TextInput], drawn: Drawn, choice: Choice, listen: BytesListener | None
 ) -> Iterator[tuple[int, int, bytes]]:
     """(number of the language, place, document) without blank ones. A place is below 0 if held out, else 0 to ALL."""
     total = sum(file.size for part in inputs for file in part.files)
@@ -287,7 +285,7 @@ def placed(
         before += sum(file.size for file in part.files)
 
 
-def in_order(spill: Path, seed: int, shard: int) -> Texts:
+def in_order(spill: Path, seed: int, shard: int) -> TextArray:
     """The documents of a shard: sorted, so that the order of reading does not matter, then shuffled."""
     data, at, records = spill.read_bytes(), 0, []
     spill.unlink()
@@ -297,10 +295,10 @@ def in_order(spill: Path, seed: int, shard: int) -> Texts:
         records.append((place, number, data[at - length : at]))
     records.sort()
     mixed = np.random.default_rng([seed, shard]).permutation(len(records))
-    return Texts.of(records[row][1:] for row in mixed.tolist())
+    return TextArray.of(records[row][1:] for row in mixed.tolist())
 
 
-def written(texts: Texts, path: Path, languages: list[str]) -> dict[str, Any]:
+def written(texts: TextArray, path: Path, languages: list[str]) -> dict[str, Any]:
     """Write the file; returns its entry in documents.json."""
     fill(path, texts.write)
     sizes = np.bincount(texts.language, texts.sizes, len(languages)).astype(int).tolist()

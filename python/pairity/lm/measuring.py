@@ -12,7 +12,7 @@ The table has the form of model scores, which `model_scores` reads.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from pairity.errors import PairityError, listed
 from pairity.files.writing import write_file
 from pairity.judging.arrays import Floats
 from pairity.judging.metrics.bootstrap import Bootstrap, interval
+from pairity.judging.metrics.corrected import Statistic
 from pairity.judging.metrics.fairness import gini
 
 TABLE = pa.schema(
@@ -152,9 +153,6 @@ def student(degrees: int) -> float:
     """The two-sided 95% quantile of Student's t; an approximation beyond the table."""
     return STUDENT[degrees - 1] if degrees <= len(STUDENT) else 1.96 + 2.7 / degrees
 
-
-Statistic = Callable[[Floats], Floats]
-"""A function of the costs of all languages, along the last axis."""
 
 STATISTICS: dict[str, Statistic] = {
     "mean": lambda costs: costs.mean(-1),

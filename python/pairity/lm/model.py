@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812 (its usual name)
 from torch import Tensor, nn
 
-from pairity.lm.recipe import Shape
+from pairity.lm.recipe import ModelShape
 
 
 class RMSNorm(nn.Module):
@@ -26,7 +26,7 @@ class RMSNorm(nn.Module):
         return self.weight * normed.to(x.dtype)
 
 
-def rotary(shape: Shape) -> tuple[Tensor, Tensor]:
+def rotary(shape: ModelShape) -> tuple[Tensor, Tensor]:
     """Cosine and sine of every position and every pair of channels: (context, head_size)."""
     half = torch.arange(0, shape.head_size, 2, dtype=torch.float32) / shape.head_size
     angles = torch.outer(torch.arange(shape.context, dtype=torch.float32), shape.rope_theta**-half)
@@ -41,7 +41,7 @@ def rotated(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 
 
 class Attention(nn.Module):
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: ModelShape) -> None:
         super().__init__()
         self.shape = shape
         inner, shared = shape.heads * shape.head_size, shape.kv_heads * shape.head_size
@@ -66,7 +66,7 @@ class Attention(nn.Module):
 
 
 class MLP(nn.Module):
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: ModelShape) -> None:
         super().__init__()
         self.gate_proj = nn.Linear(shape.width, shape.hidden, bias=False)
         self.up_proj = nn.Linear(shape.width, shape.hidden, bias=False)
@@ -76,8 +76,8 @@ class MLP(nn.Module):
         return self.down_proj(F.silu(self.gate_proj(x)) * self.up_proj(x))
 
 
-class Block(nn.Module):
-    def __init__(self, shape: Shape) -> None:
+class Layer(nn.Module):
+    def __init__(self, shape: ModelShape) -> None:
         super().__init__()
         self.input_layernorm = RMSNorm(shape.width, shape.norm_eps)
         self.self_attn = Attention(shape)
@@ -90,10 +90,10 @@ class Block(nn.Module):
 
 
 class Trunk(nn.Module):
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: ModelShape) -> None:
         super().__init__()
         self.embed_tokens = nn.Embedding(shape.vocab_size, shape.width)
-        self.layers = nn.ModuleList(Block(shape) for _ in range(shape.layers))
+        self.layers = nn.ModuleList(Layer(shape) for _ in range(shape.layers))
         self.norm = RMSNorm(shape.width, shape.norm_eps)
         cos, sin = rotary(shape)
         self.register_buffer("cos", cos, persistent=False)
@@ -110,7 +110,7 @@ class Trunk(nn.Module):
 class Llama(nn.Module):
     """ids (rows x length) -> logits; with targets -> the mean loss in nats, or with `each` the loss of every token."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: ModelShape) -> None:
         super().__init__()
         self.shape = shape
         self.model = Trunk(shape)

@@ -49,7 +49,7 @@ class ModelScore:
 
 
 @dataclass(frozen=True)
-class Row:
+class CheckedRow:
     """A row that was read and checked; `where` names it."""
 
     where: str
@@ -61,8 +61,8 @@ class Row:
 def read_model_scores(path: str | Path) -> list[ModelScore]:
     """All scores of a table. Several seeds of a tokenizer become their mean, with an interval over seeds too."""
     path = Path(path)
-    found: dict[tuple[str, ...], dict[int | None, Row]] = {}
-    compared: dict[tuple[str, ...], list[Row]] = {}
+    found: dict[tuple[str, ...], dict[int | None, CheckedRow]] = {}
+    compared: dict[tuple[str, ...], list[CheckedRow]] = {}
     for where, cells in rows_of(path):
         row = checked(where, cells)
         one = row.score
@@ -82,7 +82,7 @@ def read_model_scores(path: str | Path) -> list[ModelScore]:
     return [averaged([row.score for row in seeds.values()]) for seeds in found.values()]
 
 
-def refuse_different(rows: Sequence[Row]) -> None:
+def refuse_different(rows: Sequence[CheckedRow]) -> None:
     """Refuse to compare scores from different benchmarks or with different chance levels, as far as those are known."""
     with_names = [row for row in rows if row.benchmarks]
     for row in with_names:
@@ -94,7 +94,7 @@ def refuse_different(rows: Sequence[Row]) -> None:
             refuse_pair(with_random[0], row, "random")
 
 
-def refuse_pair(first: Row, second: Row, column: str) -> NoReturn:
+def refuse_pair(first: CheckedRow, second: CheckedRow, column: str) -> NoReturn:
     one = second.score
     raise PairityError(
         f"{second.where}: {one.measure} in {one.language or 'all languages'} cannot be compared with {first.where}: "
@@ -199,7 +199,7 @@ def check_columns(path: Path, columns: Sequence[str]) -> None:
             raise PairityError(f"{path} has {columns.count(name)} columns {name!r}: keep one.")
 
 
-def checked(where: str, cells: Mapping[str, Any]) -> Row:
+def checked(where: str, cells: Mapping[str, Any]) -> CheckedRow:
     tokenizer, measure = (text_in(where, cells, name) for name in ("tokenizer", "measure"))
     for name, text in (("tokenizer", tokenizer), ("measure", measure)):
         if not text:
@@ -239,7 +239,7 @@ def checked(where: str, cells: Mapping[str, Any]) -> Row:
             )
     score = ModelScore(tokenizer, language, measure, text, value, low, high, random)
     names = (name.strip() for name in text_in(where, cells, "benchmarks").split(","))
-    return Row(where, score, None if seed is None else int(seed), frozenset(filter(None, names)))
+    return CheckedRow(where, score, None if seed is None else int(seed), frozenset(filter(None, names)))
 
 
 def text_in(where: str, cells: Mapping[str, Any], name: str) -> str:

@@ -18,8 +18,9 @@ import numpy.typing as npt
 from pairity.errors import PairityError
 from pairity.files.digests import check_manifest, digest_of
 from pairity.files.writing import write_file, write_folder
-from pairity.lm.packs import MANIFEST, Ids, Pack
-from pairity.lm.texts import Texts
+from pairity.lm.packs import MANIFEST, Pack, TokenIds
+from pairity.lm.texts import TextArray
+from pairity.progress import BytesListener
 
 DOCUMENTS = "documents.json"
 UNFINISHED = "unfinished.json"
@@ -27,8 +28,6 @@ FORMAT = 1
 
 Encode = Callable[[list[bytes]], tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]]
 """Texts to their ids end to end and n + 1 offsets; a special token in a text is plain text."""
-Listener = Callable[[int, int, str], None]
-"""Called with (bytes done, total bytes, current work)."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class Packed:
 
 
 @dataclass(frozen=True)
-class Sums:
+class DocumentSums:
     """Sums over the documents of one language."""
 
     documents: int
@@ -61,7 +60,7 @@ class Sums:
     tokens: int
 
 
-def write_pack(documents: Path, folder: Path, tokenizer: Packed, listen: Listener | None = None) -> Pack:
+def write_pack(documents: Path, folder: Path, tokenizer: Packed, listen: BytesListener | None = None) -> Pack:
     """Encode all documents; `tokens` includes the end-of-text id after each training document."""
     about = read_documents(documents)
     languages: list[str] = about["languages"]
@@ -79,7 +78,7 @@ def write_pack(documents: Path, folder: Path, tokenizer: Packed, listen: Listene
                 listen(before + batch, total, f"{tokenizer.name}, {name}")
 
         if name not in done:
-            texts = Texts.read(documents / name)
+            texts = TextArray.read(documents / name)
             done[name] = write_ids(texts, folder, name, languages, tokenizer, hear)
             unfinished = {**made_from, "done": done}
             write_file(folder / UNFINISHED, json.dumps(unfinished | {"digest": digest_of(unfinished)}))
@@ -92,7 +91,8 @@ def write_pack(documents: Path, folder: Path, tokenizer: Packed, listen: Listene
         "dtype": np.dtype(tokenizer.dtype).name,
         "languages": {
             language: {
-                key: sum(one["languages"][language][key] for one in shards) for key in Sums.__annotations__
+                key: sum(one["languages"][language][key] for one in shards)
+                for key in DocumentSums.__annotations__
             }
             for language in languages
         },
@@ -131,7 +131,7 @@ def with_ends(
     offsets: npt.NDArray[np.int64],
     end_id: int,
     dtype: type[np.uint16] | type[np.uint32],
-) -> Ids:
+) -> TokenIds:
     """with_ends([5, 6, 7], [0, 2, 3], 0, np.uint16) -> [5, 6, 0, 7, 0]"""
     documents = len(offsets) - 1
     stream = np.full(len(ids) + documents, end_id, dtype)
@@ -142,7 +142,7 @@ def with_ends(
 
 
 def write_ids(
-    texts: Texts,
+    texts: TextArray,
     folder: Path,
     name: str,
     languages: Sequence[str],
@@ -179,15 +179,15 @@ def is_train(name: str) -> bool:
 
 
 def sums_of(
-    texts: Texts, tokens: npt.NDArray[np.int64], languages: Sequence[str]
+    texts: TextArray, tokens: npt.NDArray[np.int64], languages: Sequence[str]
 ) -> dict[str, dict[str, int]]:
     def per_language(weights: npt.NDArray[np.int64] | None) -> list[int]:
         found = np.bincount(texts.language, weights, len(languages))
         return [int(one) for one in found]
 
     columns = zip(per_language(None), per_language(texts.sizes), per_language(tokens), strict=True)
-    return {language: asdict(Sums(*row)) for language, row in zip(languages, columns, strict=True)}
+    return {language: asdict(DocumentSums(*row)) for language, row in zip(languages, columns, strict=True)}
 
 
-def digest_of_ids(ids: Ids) -> str:
+def digest_of_ids(ids: TokenIds) -> str:
     return hashlib.sha256(np.ascontiguousarray(ids).data).hexdigest()

@@ -25,14 +25,14 @@ MANIFEST = "pack.json"
 SLICES = 256
 """Training shuffles this many slices of the stream; more would only cut more documents in two."""
 
-Ids = npt.NDArray[np.unsignedinteger[Any]]
+TokenIds = npt.NDArray[np.unsignedinteger[Any]]
 
 
 @dataclass(frozen=True)
 class PackedTexts:
     """Text to measure on. Document i has the ids ids[offsets[i]:offsets[i + 1]], without an end-of-text id."""
 
-    ids: Ids
+    ids: TokenIds
     offsets: npt.NDArray[np.int64]
     language: npt.NDArray[np.uint16]
     bytes: npt.NDArray[np.int64]
@@ -82,7 +82,7 @@ class Pack:
         return sum(one["bytes"] for one in self.manifest["languages"].values())
 
     @cached_property
-    def shards(self) -> list[Ids]:
+    def shards(self) -> list[TokenIds]:
         """The ids on disk, memory-mapped."""
         found = [np.load(self.folder / shard["file"], mmap_mode="r") for shard in self.manifest["shards"]]
         for shard, ids in zip(self.manifest["shards"], found, strict=True):
@@ -100,9 +100,9 @@ class Pack:
         with np.load(self.folder / self.manifest["texts"][name]["file"]) as arrays:
             return PackedTexts(arrays["ids"], arrays["offsets"], arrays["language"], arrays["bytes"])
 
-    def read(self, start: int, count: int) -> Ids:
+    def read(self, start: int, count: int) -> TokenIds:
         """`count` ids of the stream in the order on disk."""
-        pieces: list[Ids] = []
+        pieces: list[TokenIds] = []
         for ids in self.shards:
             if start < len(ids) and count > 0:
                 pieces.append(ids[start : start + count])
@@ -111,7 +111,7 @@ class Pack:
         return np.concatenate(pieces)
 
 
-class Stream:
+class IdStream:
     """The ids of a pack in the order of training, over any number of epochs.
 
     Documents are shuffled on disk. An epoch reads the stream in slices, in an order that depends only on the seed:
@@ -128,9 +128,9 @@ class Stream:
             self._orders = {epoch: np.random.default_rng([self.seed, epoch]).permutation(SLICES)}
         return self._orders[epoch]
 
-    def read(self, position: int, count: int) -> Ids:
+    def read(self, position: int, count: int) -> TokenIds:
         """The ids `position` to `position + count` of the endless stream. Resuming needs only this number."""
-        pieces: list[Ids] = []
+        pieces: list[TokenIds] = []
         while count:
             epoch, within = divmod(position, self.pack.tokens)
             order = self.order(epoch)

@@ -21,7 +21,7 @@ PEAKS = {"B200": 2250e12, "H200": 989e12, "H100": 989e12, "A100": 312e12, "L40S"
 
 
 @dataclass(frozen=True)
-class Shape:
+class ModelShape:
     """A LLaMA-style model. `kv_heads` below `heads`: several heads share their keys and values."""
 
     layers: int
@@ -120,10 +120,10 @@ class Recipe:
             float(sizes()[self.size]["learning_rate"]) if self.learning_rate is None else self.learning_rate
         )
 
-    def shape(self, vocab_size: int) -> Shape:
+    def shape(self, vocab_size: int) -> ModelShape:
         row = sizes()[self.size]
         numbers = {name: int(row[name]) for name in ("layers", "width", "heads", "kv_heads", "hidden")}
-        return Shape(**numbers, tied=row["tied"] == "yes", vocab_size=vocab_size, context=self.context)
+        return ModelShape(**numbers, tied=row["tied"] == "yes", vocab_size=vocab_size, context=self.context)
 
     def steps(self, tokens: int) -> int:
         """The number of steps for a pack of this many tokens."""

@@ -41,7 +41,7 @@ def train(
     resume: bool = False,
     force: bool = False,
     checkpoint_seconds: float = 600.0,
-    listen: training.Listener | None = None,
+    listen: training.TrainingListener | None = None,
 ) -> dict[str, Any]:
     """Train a model on a pack and write its folder; returns the contents of lm.json.
 

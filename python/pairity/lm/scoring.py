@@ -65,7 +65,7 @@ def score(model: Llama, texts: PackedTexts, end_id: int) -> npt.NDArray[np.float
     return bits
 
 
-def bits_per_byte(bits: npt.NDArray[np.float64], texts: PackedTexts) -> dict[int, float]:
+def bits_per_byte_by_language(bits: npt.NDArray[np.float64], texts: PackedTexts) -> dict[int, float]:
     """{number of the language: bits of all its documents / their bytes}"""
     return {
         int(one): float(bits[texts.language == one].sum() / texts.bytes[texts.language == one].sum())

@@ -18,7 +18,7 @@ BATCH_BYTES = 4 << 20
 
 
 @dataclass(frozen=True)
-class Texts:
+class TextArray:
     """`language` has numbers; their names are stored by the owner of the texts."""
 
     data: npt.NDArray[np.uint8]
@@ -26,7 +26,7 @@ class Texts:
     language: npt.NDArray[np.uint16]
 
     @classmethod
-    def of(cls, texts: Iterable[tuple[int, bytes]]) -> Texts:
+    def of(cls, texts: Iterable[tuple[int, bytes]]) -> TextArray:
         """From pairs of (number of the language, text)."""
         given = list(texts)
         offsets = np.zeros(len(given) + 1, np.int64)
@@ -57,6 +57,6 @@ class Texts:
         np.savez(file, data=self.data, offsets=self.offsets, language=self.language)
 
     @classmethod
-    def read(cls, path: Path) -> Texts:
+    def read(cls, path: Path) -> TextArray:
         with np.load(path) as arrays:
             return cls(arrays["data"], arrays["offsets"], arrays["language"])

@@ -22,20 +22,20 @@ from pairity.errors import PairityError
 from pairity.files.writing import write_file
 from pairity.lm import weights
 from pairity.lm.model import Llama
-from pairity.lm.packs import Pack, Stream
-from pairity.lm.recipe import PEAKS, Recipe, Shape
-from pairity.lm.scoring import bits_per_byte, score
+from pairity.lm.packs import IdStream, Pack
+from pairity.lm.recipe import PEAKS, ModelShape, Recipe
+from pairity.lm.scoring import bits_per_byte_by_language, score
 
 CURVE_DOCUMENTS = 32  # of each language, for the curve
 LOG_POINTS = 100
 WARM = 5  # steps before the clock starts: compiling does not count as speed
 
-Listener = Callable[[int, int, str], None]
+TrainingListener = Callable[[int, int, str], None]
 """Called with (step, steps, a few words)."""
 
 
 @dataclass
-class Engine:
+class ModelEngine:
     """A model on its device, compiled once and used for any number of runs of the same shape."""
 
     model: Llama
@@ -45,7 +45,7 @@ class Engine:
     world: int = 1
 
     @classmethod
-    def start(cls, shape: Shape, recipe: Recipe) -> Engine:
+    def start(cls, shape: ModelShape, recipe: Recipe) -> ModelEngine:
         rank, world = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
         cuda = torch.cuda.is_available()
         device = torch.device(f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if cuda else "cpu")
@@ -69,7 +69,7 @@ class Engine:
 
 
 @dataclass
-class Run:
+class RunLog:
     """What a run produces besides the weights."""
 
     steps: int
@@ -81,7 +81,7 @@ class Run:
     seconds: float = 0.0
     timed_tokens: int = 0
 
-    def speed(self, engine: Engine) -> dict[str, float | None]:
+    def speed(self, engine: ModelEngine) -> dict[str, float | None]:
         rate = self.timed_tokens / self.seconds if self.seconds else None
         flops = None if rate is None else rate * engine.model.shape.flops_per_token
         mfu = flops / engine.peak if flops and engine.peak else None
@@ -106,15 +106,15 @@ def train(
     pack: Pack,
     recipe: Recipe,
     *,
-    engine: Engine | None = None,
+    engine: ModelEngine | None = None,
     checkpoint: Path | None = None,
     checkpoint_seconds: float = 600.0,
-    listen: Listener | None = None,
-) -> tuple[Engine, Run]:
+    listen: TrainingListener | None = None,
+) -> tuple[ModelEngine, RunLog]:
     """Train from fresh weights, or from `checkpoint` if that file exists; it is deleted at the end."""
     shape = recipe.shape(pack.tokenizer["vocab_size"])
-    run = Run(recipe.steps(pack.tokens))
-    engine = engine or Engine.start(shape, recipe)
+    run = RunLog(recipe.steps(pack.tokens))
+    engine = engine or ModelEngine.start(shape, recipe)
     if engine.model.shape != shape:
         raise PairityError(f"the engine has the shape {engine.model.shape}, but the recipe asks for {shape}.")
     if recipe.batch % (engine.world * (recipe.micro_batch or 1)):
@@ -128,7 +128,7 @@ def train(
     made_from = json.dumps({"recipe": recipe.describe(), "pack": pack.manifest["digest"]}, sort_keys=True)
     if checkpoint and checkpoint.exists():
         run = restore(checkpoint, made_from, model, optimizer)
-    stream = Stream(pack, recipe.seed)
+    stream = IdStream(pack, recipe.seed)
     sample = pack.text("held-out").first(CURVE_DOCUMENTS)
     per_step = recipe.batch * recipe.context
     points = {round((at + 1) * run.steps / recipe.curve) for at in range(recipe.curve)}
@@ -152,7 +152,7 @@ def train(
                 listen(run.step, run.steps, f"loss {loss:.3f}")
         if run.step in points:
             clock.stop(run)
-            found = bits_per_byte(score(model, sample, pack.tokenizer["end_id"]), sample)
+            found = bits_per_byte_by_language(score(model, sample, pack.tokenizer["end_id"]), sample)
             by_name = {pack.languages[number]: bits for number, bits in found.items()}
             run.curve.append({**seen, "bits_per_byte": by_name})
         due = time.monotonic() - saved >= checkpoint_seconds
@@ -172,7 +172,7 @@ def train(
     return engine, run
 
 
-def one_step(engine: Engine, optimizer: torch.optim.AdamW, recipe: Recipe, ids: Any) -> Tensor:
+def one_step(engine: ModelEngine, optimizer: torch.optim.AdamW, recipe: Recipe, ids: Any) -> Tensor:
     """Sum gradients over the micro-batches and take one optimizer step; returns the mean loss on this GPU."""
     share = recipe.batch // engine.world
     rows = torch.from_numpy(ids.astype(np.int64))
@@ -200,7 +200,7 @@ def one_step(engine: Engine, optimizer: torch.optim.AdamW, recipe: Recipe, ids: 
     return total
 
 
-def mean_over_gpus(value: Tensor, engine: Engine) -> float:
+def mean_over_gpus(value: Tensor, engine: ModelEngine) -> float:
     if engine.world > 1:
         value = value.clone()
         torch.distributed.all_reduce(value)
@@ -210,17 +210,17 @@ def mean_over_gpus(value: Tensor, engine: Engine) -> float:
 class Clock:
     """Counts only the seconds of steps. After a stop, it starts again a few steps later."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: ModelEngine) -> None:
         self.engine, self.since, self.counted, self.begun = engine, 0, 0, 0.0
 
-    def tick(self, run: Run, tokens: int) -> None:
+    def tick(self, run: RunLog, tokens: int) -> None:
         self.since += 1
         if self.since == WARM:
             self.begun, self.counted = self.now(), 0
         elif self.since > WARM:
             self.counted += tokens
 
-    def stop(self, run: Run) -> None:
+    def stop(self, run: RunLog) -> None:
         if self.counted:
             run.seconds += self.now() - self.begun
             run.timed_tokens += self.counted
@@ -236,7 +236,7 @@ class Clock:
 
 
 def state_of(
-    made_from: str, run: Run, model: Llama, optimizer: torch.optim.AdamW
+    made_from: str, run: RunLog, model: Llama, optimizer: torch.optim.AdamW
 ) -> tuple[dict[str, Tensor], dict[str, str]]:
     tensors = dict(model.state_dict())
     for number, state in optimizer.state_dict()["state"].items():
@@ -245,7 +245,7 @@ def state_of(
     return tensors, {"made_from": made_from, "run": json.dumps(vars(run))}
 
 
-def restore(path: Path, made_from: str, model: Llama, optimizer: torch.optim.AdamW) -> Run:
+def restore(path: Path, made_from: str, model: Llama, optimizer: torch.optim.AdamW) -> RunLog:
     tensors, metadata = weights.read(path)
     if metadata.get("made_from") != made_from:
         raise PairityError(
@@ -258,4 +258,4 @@ def restore(path: Path, made_from: str, model: Llama, optimizer: torch.optim.Ada
         states.setdefault(int(number), {})[key] = tensors.pop(name)
     model.load_state_dict(tensors)
     optimizer.load_state_dict({"state": states, "param_groups": optimizer.state_dict()["param_groups"]})
-    return Run(**json.loads(metadata["run"]))
+    return RunLog(**json.loads(metadata["run"]))

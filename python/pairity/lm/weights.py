@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from pairity.errors import PairityError
-from pairity.lm.recipe import Shape
+from pairity.lm.recipe import ModelShape
 
 DTYPES = {
     torch.float32: "F32",
@@ -68,7 +68,7 @@ def read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
         raise PairityError(f"{path} is damaged, it is not a safetensors file: {error}.") from None
 
 
-def config(shape: Shape, end_id: int) -> dict[str, Any]:
+def config(shape: ModelShape, end_id: int) -> dict[str, Any]:
     """config.json of transformers' LlamaForCausalLM."""
     return {
         "architectures": ["LlamaForCausalLM"],
@@ -93,12 +93,12 @@ def config(shape: Shape, end_id: int) -> dict[str, Any]:
     }
 
 
-def shape_of(folder: Path) -> Shape:
+def shape_of(folder: Path) -> ModelShape:
     """The shape that config.json describes."""
     path = folder / "config.json"
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-        return Shape(
+        return ModelShape(
             layers=found["num_hidden_layers"],
             width=found["hidden_size"],
             heads=found["num_attention_heads"],

@@ -13,7 +13,7 @@ from pairity.reporting.look import Look
 from pairity.reporting.numbers import write
 from pairity.reporting.sections import Section, rendered
 from pairity.reporting.vega import (
-    Row,
+    Datum,
     Spec,
     above,
     as_given,
@@ -34,7 +34,7 @@ LOGARITHMIC = ("vocab_size",)
 
 
 @dataclass(frozen=True)
-class Point:
+class AxisPoint:
     """A tokenizer: its line, its value of the setting (None: it has none), and its scores with intervals."""
 
     series: str
@@ -43,7 +43,7 @@ class Point:
     cost: tuple[float | None, float | None, float | None]
 
 
-def axis_section(setting: str, found: Sequence[Point], text: str) -> Section:
+def axis_section(setting: str, found: Sequence[AxisPoint], text: str) -> Section:
     figure = axis_figure(setting, found, text)
     look = Look(figure.order, "")
     legend = [(name, look.colour(name), look.shape(name)) for name in figure.order]
@@ -51,7 +51,7 @@ def axis_section(setting: str, found: Sequence[Point], text: str) -> Section:
     return Section("axis", f"Against {setting}", html, (figure,))
 
 
-def axis_figure(setting: str, found: Sequence[Point], text: str) -> Figure:
+def axis_figure(setting: str, found: Sequence[AxisPoint], text: str) -> Figure:
     """The values of the setting from left to right: numbers by size, names in the order given."""
     values = list(dict.fromkeys(point.at for point in found if point.at is not None))
     numeric = all(isinstance(value, int | float) for value in values)
@@ -120,7 +120,7 @@ def draw_axis(figure: Figure, look: Look, width: int) -> Spec:
     return {"vconcat": panels, "spacing": 34}
 
 
-def horizontal(rows: Sequence[Row], setting: str, wide: float) -> Spec:
+def horizontal(rows: Sequence[Datum], setting: str, wide: float) -> Spec:
     """The horizontal axis: a tick at every value, or as many as there is room for."""
     said = {row["place"]: row["setting_value"] for row in rows}
     low, high = (

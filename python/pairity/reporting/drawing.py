@@ -21,7 +21,7 @@ from pairity.reporting.pareto import draw_pareto
 from pairity.reporting.race_drawing import race_costs, race_fairness, race_served
 from pairity.reporting.sizes import draw_sizes
 from pairity.reporting.vega import (
-    Row,
+    Datum,
     Spec,
     above,
     category,
@@ -196,7 +196,7 @@ def utilisation(figure: Figure, look: Look, width: int) -> Spec:
     band = wide / len(figure.order)
     slot = min(44.0, band * 0.8 / len(names))
 
-    def where(row: Row) -> tuple[int, int]:
+    def where(row: Datum) -> tuple[int, int]:
         return figure.order.index(row["resource_level"]), names.index(row["tokenizer"])
 
     placed, means = [], []

@@ -16,7 +16,7 @@ from pairity.reporting.cells import Cells
 from pairity.reporting.labels import printable
 from pairity.reporting.race import Race
 
-Columns = dict[str, list[Any]]
+FigureData = dict[str, list[Any]]
 
 LEVELS = ("high", "medium", "low", "unknown")
 
@@ -32,7 +32,7 @@ class Figure:
     name: str
     title: str
     caption: str
-    columns: Columns = field(default_factory=dict)
+    columns: FigureData = field(default_factory=dict)
     labels: list[str] = field(default_factory=list)
     label: str = ""
     order: list[str] = field(default_factory=list)

@@ -11,7 +11,7 @@ from pairity.reporting.labels import LINE, log_ticks, printable
 from pairity.reporting.look import PALETTE, Look
 from pairity.reporting.scoreboard import alike, rivals, scoreboard
 from pairity.reporting.vega import (
-    Row,
+    Datum,
     Spec,
     category,
     column,
@@ -92,7 +92,7 @@ def draw_glance(figure: Figure, look: Look, width: int) -> Spec:
         scale, title = exactly(low, high, "log"), "tokens per line, log scale ← better"
         ticks = {"values": log_ticks(low, high, wide / 45), "format": "~g"}
     x = {"scale": scale, "title": title, "axis": {"grid": True, "orient": "top", **ticks}}
-    by_language: dict[str, list[Row]] = {}
+    by_language: dict[str, list[Datum]] = {}
     for row in rows:
         by_language.setdefault(row["language"], []).append(row)
     joined = [{**two[1], "from": two[0]["cost"]} for two in by_language.values() if len(two) == 2]

@@ -17,7 +17,7 @@ from pairity.reporting.look import Look
 from pairity.reporting.numbers import Form
 from pairity.reporting.sections import Section, rendered
 from pairity.reporting.vega import (
-    Row,
+    Datum,
     Spec,
     dots,
     exactly,
@@ -39,7 +39,7 @@ STEP = 22
 
 
 @dataclass(frozen=True)
-class Measure:
+class ModelMeasure:
     """One measure of models on one text. `better`: "higher", "lower", or "neither" if unknown."""
 
     name: str
@@ -49,7 +49,7 @@ class Measure:
     form: Form
 
     @classmethod
-    def of(cls, name: str, text: str, values: Sequence[float]) -> Measure:
+    def of(cls, name: str, text: str, values: Sequence[float]) -> ModelMeasure:
         title, better, form = KNOWN.get(name, (name.replace("_", " "), "neither", None))
         return cls(name, text, f"{title}, {text}" if text else title, better, form or Form(decimals(values)))
 
@@ -68,7 +68,7 @@ class Measure:
         return Cell(one.value, one.low, one.high, self.form.write(one.value), ends)
 
 
-Measured = tuple[Measure, list[ModelScore]]
+MeasuredModels = tuple[ModelMeasure, list[ModelScore]]
 """A measure and all its scores."""
 
 KNOWN: dict[str, tuple[str, str, Form]] = {
@@ -110,7 +110,8 @@ def models_section(cells: Cells, path: str | Path) -> Section:
     for one in found:
         by_text.setdefault((one.measure, one.text), []).append(one)
     measured = [
-        (Measure.of(name, text, [one.value for one in own]), own) for (name, text), own in by_text.items()
+        (ModelMeasure.of(name, text, [one.value for one in own]), own)
+        for (name, text), own in by_text.items()
     ]
     shown = [name for name in cells.tokenizers if any(one.tokenizer == name for one in found)]
     return Section(
@@ -130,7 +131,7 @@ def models_section(cells: Cells, path: str | Path) -> Section:
 
 
 @dataclass(frozen=True)
-class Group:
+class ColumnGroup:
     """The columns of one measure in the table: a cell per language and tokenizer, and the chance level."""
 
     title: str
@@ -139,17 +140,17 @@ class Group:
     random: dict[str, str]
 
 
-def groups(cells: Cells, measured: Sequence[Measured], shown: Sequence[str]) -> list[Group]:
+def groups(cells: Cells, measured: Sequence[MeasuredModels], shown: Sequence[str]) -> list[ColumnGroup]:
     costs = {
         (code, name): cell
         for name in shown
         for code in ("", *cells.languages)
         if (cell := cells.get(name, "cost", code or None)) is not None and cell.value is not None
     }
-    made = [Group("tokens per line", "lower", costs, {})]
+    made = [ColumnGroup("tokens per line", "lower", costs, {})]
     for measure, own in measured:
         made.append(
-            Group(
+            ColumnGroup(
                 measure.title,
                 measure.better,
                 {(one.language, one.tokenizer): measure.cell(one) for one in own},
@@ -160,7 +161,7 @@ def groups(cells: Cells, measured: Sequence[Measured], shown: Sequence[str]) -> 
 
 
 def models_figure(
-    cells: Cells, measured: Sequence[Measured], order: Sequence[str], shown: Sequence[str]
+    cells: Cells, measured: Sequence[MeasuredModels], order: Sequence[str], shown: Sequence[str]
 ) -> Figure:
     """Costs and model scores, language by language: a row of the table for every point."""
     figure = Figure(
@@ -193,7 +194,7 @@ def models_figure(
 def draw_models(figure: Figure, look: Look, width: int) -> Spec:
     """A panel per measure over the same languages, side by side if there is room."""
     rows = keyed(figure, look)
-    panels: dict[tuple[str, str], list[Row]] = {}
+    panels: dict[tuple[str, str], list[Datum]] = {}
     for row in rows:
         panels.setdefault((row["measure"], row["text"]), []).append(row)
     room = width - label_room(width) - 24
@@ -209,9 +210,9 @@ def draw_models(figure: Figure, look: Look, width: int) -> Spec:
     return {"concat": made, "columns": across, "spacing": {"column": 18, "row": 26}}
 
 
-def horizontal(figure: Figure, name: str, text: str, rows: Sequence[Row], wide: float) -> Spec:
+def horizontal(figure: Figure, name: str, text: str, rows: Sequence[Datum], wide: float) -> Spec:
     values, ends = known(rows, "value"), known(rows, "value", "low", "high")
-    measure = Measure.of(name, text, values)
+    measure = ModelMeasure.of(name, text, values)
     axis: Spec = {"grid": True, **on_top(figure), "titleLimit": wide + 16}
     if far_apart(values) and min(ends) > 0:
         low, high = log_padded(ends, 0.04)

@@ -13,7 +13,7 @@ from pairity.reporting.look import PALETTE, Look
 from pairity.reporting.numbers import Form, write, write_interval
 from pairity.reporting.sections import Section, rendered
 from pairity.reporting.vega import (
-    Row,
+    Datum,
     Spec,
     above,
     column,
@@ -198,7 +198,7 @@ def draw_pareto(figure: Figure, look: Look, width: int) -> Spec:
     rows = keyed(figure, look)
     for row in rows:
         row.update(tokenizer=row["kind"], label=own.label(row["kind"]))
-    panels: dict[str, list[Row]] = {}
+    panels: dict[str, list[Datum]] = {}
     for row in rows:
         panels.setdefault(row["language"], []).append(row)
     columns = min(len(panels), 2) if width >= SIDE_BY_SIDE else 1
@@ -214,7 +214,7 @@ def draw_pareto(figure: Figure, look: Look, width: int) -> Spec:
 
 
 def draw_panel(
-    panel: str, rows: Sequence[Row], look: Mapping[str, Spec], wide: float, *, far: bool = False
+    panel: str, rows: Sequence[Datum], look: Mapping[str, Spec], wide: float, *, far: bool = False
 ) -> Spec:
     """`look` is the encoding of colours and shapes; `far`: there is no room for all names."""
     low_x, high_x = padded(known(rows, "x", "limit"), 0.12)
@@ -267,7 +267,7 @@ def draw_panel(
     return {"layer": [one for one in layers if one["data"]["values"]], "width": wide, "height": HEIGHT}
 
 
-def limit_lines(rows: Sequence[Row], x: Spec, y: Spec) -> list[Spec]:
+def limit_lines(rows: Sequence[Datum], x: Spec, y: Spec) -> list[Spec]:
     """Dashed lines at the limits of the targets."""
     dashed: dict[str, Any] = {"strokeDash": [5, 4], "strokeWidth": 1.2, "color": PALETTE["ink"]}
     first = list(rows[:1])

@@ -12,7 +12,7 @@ from pairity.reporting.figures import Figure
 from pairity.reporting.labels import clear_of_each_other, log_ticks, printable
 from pairity.reporting.look import PALETTE, Look
 from pairity.reporting.vega import (
-    Row,
+    Datum,
     Spec,
     above,
     as_given,
@@ -137,7 +137,7 @@ def key_of_shades(strongest: float, colour: str, wide: float) -> list[Spec]:
     """The key above the rows: shares of a stretch, each with its shade."""
     shares = [share for share in KEY_SHARES if share < 0.8 * strongest] + [float(f"{strongest:.1g}")]
     most, apart = (4, 56.0) if wide > 300 else (3, wide / 3)
-    key: list[Row] = [
+    key: list[Datum] = [
         {
             "left": place * apart,
             "right": place * apart + 16,
@@ -156,7 +156,7 @@ def key_of_shades(strongest: float, colour: str, wide: float) -> list[Spec]:
     ]
 
 
-def sizes(rows: Sequence[Row], wide: float, **options: Any) -> Spec:
+def sizes(rows: Sequence[Datum], wide: float, **options: Any) -> Spec:
     """The axis of vocabulary sizes."""
     low, high = min(known(rows, "vocab_size")), max(known(rows, "vocab_size"))
     axis = {"values": log_ticks(low, high, wide / 35), "format": "~s", "labelFlush": False, **options}

@@ -19,7 +19,7 @@ LIKE = 1.1
 
 
 @dataclass(frozen=True)
-class Row:
+class Standing:
     """One tokenizer: `member` is its name in the scores, "parity@32000" if `tokenizer` was evaluated at several sizes.
 
     `cells` are Gini, tokens per line, and the cost of the reference language, with the best of the group marked;
@@ -40,7 +40,7 @@ class Group:
     """Tokenizers of similar size, the most equal first."""
 
     size: int | None
-    rows: list[Row]
+    rows: list[Standing]
 
     @property
     def tokenizers(self) -> set[str]:
@@ -61,7 +61,7 @@ def scoreboard(scores: Scores) -> list[Group]:
             cells.row("cost", reference, of=members),
         ]
         rows = [
-            Row(
+            Standing(
                 families[member],
                 member,
                 cells.sizes.get(member),
@@ -75,7 +75,7 @@ def scoreboard(scores: Scores) -> list[Group]:
     return groups
 
 
-def inequality(row: Row) -> float:
+def inequality(row: Standing) -> float:
     """The sort key of rows: the Gini coefficient. Rows without one come last, in their order."""
     gini = row.cells[0]
     return float("inf") if gini is None or gini.value is None else gini.value
@@ -124,7 +124,7 @@ def alike(sizes: Sequence[int]) -> bool:
     return max(sizes) <= LIKE * min(sizes)
 
 
-def rivals(groups: Sequence[Group], baseline: str) -> list[Row]:
+def rivals(groups: Sequence[Group], baseline: str) -> list[Standing]:
     """The two rows of the chart at the top: the baseline and the most equal of the others, if there are others.
 
     They come from the group with the baseline that has the most tokenizers, or from all rows if the baseline is alone

@@ -20,7 +20,7 @@ CUTS = 1200
 """... and the most cuts, over all languages and tokenizers: about a megabyte."""
 
 Part = str | tuple[str, str]
-Token = tuple[int, str | list[Part]]
+TokenCells = tuple[int, str | list[Part]]
 
 
 def read_sentences(
@@ -61,7 +61,7 @@ def viewer(
     }
 
 
-def cut(tokenizer: TokenizerLike, text: str) -> list[Token] | str:
+def cut(tokenizer: TokenizerLike, text: str) -> list[TokenCells] | str:
     """The tokens of a sentence, or an error message if the tokenizer fails on it."""
     try:
         ids, _ = tokenizer.encode_lines([text])
@@ -72,14 +72,14 @@ def cut(tokenizer: TokenizerLike, text: str) -> list[Token] | str:
     return show_tokens(tokens, [tokenizer.token_bytes(token) for token in tokens])
 
 
-def show_tokens(ids: Sequence[int], pieces: Sequence[bytes | None]) -> list[Token]:
+def show_tokens(ids: Sequence[int], pieces: Sequence[bytes | None]) -> list[TokenCells]:
     """Each token as text, or as parts if it has some, but not all, bytes of a character.
 
     >>> show_tokens([1, 2], [b"a\\xc3", b"\\xa4b"])
     [(1, ['a', ('C3', 'ä')]), (2, [('A4', 'ä'), 'b'])]
     """
     characters = characters_of(b"".join(piece or b"" for piece in pieces))
-    shown: list[Token] = []
+    shown: list[TokenCells] = []
     start = 0
     for token, piece in zip(ids, pieces, strict=True):
         if piece is None:

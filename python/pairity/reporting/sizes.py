@@ -12,7 +12,7 @@ from pairity.reporting.figures import Figure, filled
 from pairity.reporting.labels import log_ticks, printable
 from pairity.reporting.look import Look
 from pairity.reporting.vega import (
-    Row,
+    Datum,
     Spec,
     above,
     as_given,
@@ -102,7 +102,7 @@ def draw_sizes(figure: Figure, look: Look, width: int) -> Spec:
     return {"vconcat": panels, "spacing": 34}
 
 
-def ticks(rows: Sequence[Row], low: float, high: float, wide: float) -> list[float]:
+def ticks(rows: Sequence[Datum], low: float, high: float, wide: float) -> list[float]:
     """The sizes themselves, or round numbers if their labels would touch."""
     found = sorted(set(known(rows, "vocab_size")))
     places = [math.log(size / low) / math.log(high / low) * wide for size in found]

@@ -18,7 +18,7 @@ from pairity.reporting.labels import printable
 from pairity.reporting.look import PALETTE, Look
 
 Spec = dict[str, Any]
-Row = dict[str, Any]
+Datum = dict[str, Any]
 
 FAR = 3.0
 """An axis is logarithmic if the largest value is more than this many times the median."""
@@ -43,7 +43,7 @@ NOT_FOR_VEGA = frozenset(
 """Names of properties of every JavaScript object, which Vega would misread in its expressions."""
 
 
-def keyed(figure: Figure, look: Look) -> list[Row]:
+def keyed(figure: Figure, look: Look) -> list[Datum]:
     """The rows of a figure, each with its `key`, and in `part` the key of marks to hide, which have no tooltip."""
     rows = figure.rows()
     for index, row in enumerate(rows):
@@ -54,7 +54,7 @@ def keyed(figure: Figure, look: Look) -> list[Row]:
     return rows
 
 
-def keyed_lines(figure: Figure, look: Look, column: str) -> list[Row]:
+def keyed_lines(figure: Figure, look: Look, column: str) -> list[Datum]:
     """The rows of a figure with a line per value of a column; all rows of a line have the key of its first row."""
     rows, first = keyed(figure, look), dict[str, str]()
     for row in rows:
@@ -62,31 +62,31 @@ def keyed_lines(figure: Figure, look: Look, column: str) -> list[Row]:
     return rows
 
 
-def marks(kind: str, rows: Sequence[Row] | None, encoding: Mapping[str, Any], **options: Any) -> Spec:
+def marks(kind: str, rows: Sequence[Datum] | None, encoding: Mapping[str, Any], **options: Any) -> Spec:
     """One layer. Vega would describe every mark for screen readers; here, descriptions only carry keys."""
     mark = {"type": kind, "aria": "description" in encoding, **options}
     layer = {"mark": mark, "encoding": dict(encoding)}
     return layer if rows is None else {"data": {"values": list(rows)}, **layer}
 
 
-def pointed(kind: str, rows: Sequence[Row] | None, encoding: Mapping[str, Any], **options: Any) -> Spec:
+def pointed(kind: str, rows: Sequence[Datum] | None, encoding: Mapping[str, Any], **options: Any) -> Spec:
     """A layer of marks with tooltips."""
     return marks(kind, rows, {**encoding, "description": column("key")}, **options)
 
 
-def hidden(kind: str, rows: Sequence[Row] | None, encoding: Mapping[str, Any], **options: Any) -> Spec:
+def hidden(kind: str, rows: Sequence[Datum] | None, encoding: Mapping[str, Any], **options: Any) -> Spec:
     """A layer of marks that are hidden together with their tokenizer."""
     return marks(kind, rows, {**encoding, "description": column("part")}, **options)
 
 
-def points(rows: Sequence[Row] | None, encoding: Mapping[str, Any], radius: float) -> Spec:
+def points(rows: Sequence[Datum] | None, encoding: Mapping[str, Any], radius: float) -> Spec:
     """Points with a thin edge, which keeps overlapping ones distinct."""
     edge = {"filled": True, "stroke": PALETTE["paper"], "strokeWidth": min(1.0, radius / 4), "opacity": 1}
     return pointed("point", rows, encoding, size=4 * radius**2, **edge)
 
 
 def dots(
-    rows: Sequence[Row], look: Look, order: Sequence[str], axis: Spec | None, x: Spec, step: int
+    rows: Sequence[Datum], look: Look, order: Sequence[str], axis: Spec | None, x: Spec, step: int
 ) -> Spec:
     """A row per language, a point with its interval per tokenizer, with small gaps within a row."""
     names = look.shown(rows)
@@ -167,7 +167,7 @@ def label_room(width: int) -> int:
     return min(138, width // 3)
 
 
-def known(rows: Iterable[Row], *columns: str) -> list[float]:
+def known(rows: Iterable[Datum], *columns: str) -> list[float]:
     return [row[name] for row in rows for name in columns if row[name] is not None]
 
 

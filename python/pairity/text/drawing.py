@@ -25,11 +25,12 @@ import numpy.typing as npt
 
 from pairity import _core
 from pairity.errors import PairityError
+from pairity.progress import BytesListener
 from pairity.text.blocks import Block
 from pairity.text.columns import text_buffers
 from pairity.text.inputs import Resolved, TextInput
 from pairity.text.options import TextReading
-from pairity.text.reading import DEFAULT, BytesListener, read
+from pairity.text.reading import DEFAULT, read
 from pairity.text.sampling import Amount, Draw, targets
 from pairity.text.words import WordList
 
@@ -121,12 +122,14 @@ def draw(
 
         read(parts, look, how=how, threads=threads, progress=hear)
 
-    sums = {part.language: Sums() for part in inputs if part.language}
+    sums = {part.language: BucketSums() for part in inputs if part.language}
     words = wanted.goes_by == "words"
     limit = round(wanted.sample * ALL)
 
     def measure(language: str, block: Block) -> None:
-        sums.setdefault(language, Sums()).add(*places_in(wanted.seed, language, block, words=words), limit)
+        sums.setdefault(language, BucketSums()).add(
+            *places_in(wanted.seed, language, block, words=words), limit
+        )
 
     look_at(inputs, measure, "measuring")
     if any(not part.language for part in inputs):
@@ -194,7 +197,7 @@ def notes_on(wanted: Draw, given: Mapping[str, Given]) -> list[str]:
     return []
 
 
-class Sums:
+class BucketSums:
     """Sizes of the lines of a language by bucket. `of_...` includes the lines beyond the limit."""
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from pairity.errors import PairityError
 from pairity.text.addresses import Place
 
-Kind = Literal["txt", "jsonl", "csv", "tsv", "parquet", "words"]
+FileKind = Literal["txt", "jsonl", "csv", "tsv", "parquet", "words"]
 
 STDIN = Path("/dev/stdin")
 
@@ -33,7 +33,7 @@ class TextFile:
     """
 
     path: Place
-    kind: Kind
+    kind: FileKind
     codec: str | None
     size: int
     once: bool = False

@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 
 from pairity.errors import PairityError
 from pairity.text.addresses import Place
-from pairity.text.inputs import COUNTS_COLUMNS, PARQUET_DAMAGE, STDIN, Kind, TextFile, refuse_broken
+from pairity.text.inputs import COUNTS_COLUMNS, PARQUET_DAMAGE, STDIN, FileKind, TextFile, refuse_broken
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, FileKind] = {
     ".words.tsv": "words",
     ".txt": "txt",
     ".jsonl": "jsonl",
@@ -50,7 +50,7 @@ def text_file(path: Place) -> TextFile:
     return TextFile(path, kind, codec, path.stat().st_size)
 
 
-def stream_of(path: Path, kind: Kind, codec: str | None) -> TextFile:
+def stream_of(path: Path, kind: FileKind, codec: str | None) -> TextFile:
     if kind == "parquet":
         raise PairityError(
             f"{path} is a pipe, and Parquet cannot be read from a pipe, because its index is at the end. "
@@ -97,7 +97,7 @@ def endings_of(name: str) -> tuple[str, str]:
     ), codec
 
 
-def format_of(path: Place) -> tuple[Kind, str | None] | None:
+def format_of(path: Place) -> tuple[FileKind, str | None] | None:
     """(format, compression); None for a file that cannot be read."""
     kind, codec = endings_of(path.name)
     if not kind:

@@ -122,11 +122,11 @@ class LineReader:
 def open_raw(file: TextFile) -> Any:
     """Pipes are opened by Python, since Arrow opens only seekable files."""
     if file.once:
-        return Tally(file.open())
+        return CountedPipe(file.open())
     return pa.OSFile(str(file.path)) if file.is_local else pa.PythonFile(file.open(), "r")
 
 
-class Tally:
+class CountedPipe:
     """A pipe that counts the bytes read from it."""
 
     closed = False
@@ -135,7 +135,7 @@ class Tally:
         self._stream = stream
         self._read = 0
 
-    def __enter__(self) -> Tally:
+    def __enter__(self) -> CountedPipe:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -161,7 +161,7 @@ def decompressed(raw: Any, codec: str | None) -> Any:
         return lzma.LZMAFile(raw)
     if codec is None:
         return raw
-    return pa.CompressedInputStream(pa.PythonFile(raw, "r") if isinstance(raw, Tally) else raw, codec)
+    return pa.CompressedInputStream(pa.PythonFile(raw, "r") if isinstance(raw, CountedPipe) else raw, codec)
 
 
 def plain_pieces(raw: Any) -> Iterator[bytes]:

@@ -28,6 +28,12 @@ def check_language(language: str, origin: str) -> None:
         )
 
 
+def check_one_given(language: str | None, place: str | None, argument: str) -> None:
+    """All texts are of one `language`, or the `argument` names the place where each has its own."""
+    if (language is None) == (place is None):
+        raise PairityError(f"the language is not clear: give either {argument} or language.")
+
+
 def refuse_twice(inputs: Sequence[TextInput | CountsInput]) -> None:
     """Refuse two SOURCEs with the same language, file, counts file, or standard input."""
     seen: dict[str | Place, str] = {}

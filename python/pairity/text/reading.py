@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Unpack
 
 from pairity.errors import PairityError
+from pairity.progress import BytesListener
 from pairity.text.blocks import Block, no_text, not_utf8, texts_in
 from pairity.text.cleaning import Cleaning, Passed
 from pairity.text.inputs import CountsInput, TextFile, TextInput
@@ -19,9 +20,6 @@ from pairity.text.options import GivenReading, TextReading, check_given
 from pairity.text.records import file_blocks, parse
 from pairity.text.sources import resolve
 from pairity.threads import thread_count
-
-BytesListener = Callable[[int, int, str], None]
-"""Called with (bytes done, bytes in total, current language); the total is 0 if it is unknown."""
 
 DEFAULT = TextReading()
 

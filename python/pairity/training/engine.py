@@ -19,7 +19,7 @@ from pairity.counts.values import LanguageCounts
 Columns = tuple[Any, Any, Any]
 """Pre-tokens end to end (uint8), the n + 1 offsets between them (int64), how often each occurs (uint64)."""
 
-Measured = tuple[Columns, float, float]
+EngineMeasure = tuple[Columns, float, float]
 """The text that a language is measured by, its units and its ratio."""
 
 Exhausted = Sequence[tuple[int, int]]
@@ -84,7 +84,7 @@ class Learned:
 
 
 def learn(
-    languages: Sequence[tuple[Columns, Measured | None]],
+    languages: Sequence[tuple[Columns, EngineMeasure | None]],
     *,
     merges: int | None = None,
     tokens: int | None = None,

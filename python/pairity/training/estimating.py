@@ -30,7 +30,7 @@ ENOUGH = 10_000
 
 
 @dataclass(frozen=True)
-class Estimate:
+class LineEstimate:
     """Bytes of a line-equivalent, and the languages whose dev lines it was estimated from."""
 
     bytes: float
@@ -41,7 +41,7 @@ class Estimate:
     """No other language shares its script, so the estimate uses all of them."""
 
 
-def estimate(train: LanguageCounts, dev: Mapping[str, LanguageCounts]) -> Estimate | None:
+def estimate(train: LanguageCounts, dev: Mapping[str, LanguageCounts]) -> LineEstimate | None:
     """From the train text of a language; None if no dev text records its number of lines.
 
     Here and below, fractions are exact and rounded once at the end, so every machine gets the same result.
@@ -53,10 +53,10 @@ def estimate(train: LanguageCounts, dev: Mapping[str, LanguageCounts]) -> Estima
     related = relatives(train, whole)
     chars = median(Fraction(whole[language].chars, most) for language in related or whole)
     found = float(chars * Fraction(train.bytes, train.chars or 1))
-    return Estimate(found, tuple(related or whole), is_rough=not related)
+    return LineEstimate(found, tuple(related or whole), is_rough=not related)
 
 
-def estimate_by_lines(language: str, sizes: Mapping[str, Sequence[int]]) -> Estimate:
+def estimate_by_lines(language: str, sizes: Mapping[str, Sequence[int]]) -> LineEstimate:
     """From the first dev lines; `sizes` are the bytes of each dev line of every language."""
     own, lines = sum(sizes[language]), len(sizes[language])
     most = max((len(sizes[other]) for other in sizes if other != language), default=0)
@@ -69,7 +69,7 @@ def estimate_by_lines(language: str, sizes: Mapping[str, Sequence[int]]) -> Esti
             f"translations of these lines in the same order, or leave out the dev text of {language!r}."
         )
     every = sum(sum(sizes[other]) for other in others)
-    return Estimate(float(Fraction(own * every, first * most)), tuple(others), lines)
+    return LineEstimate(float(Fraction(own * every, first * most)), tuple(others), lines)
 
 
 def relatives(text: LanguageCounts, others: Mapping[str, LanguageCounts]) -> Sequence[str]:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pairity.counts.values import LanguageCounts
 from pairity.errors import PairityError
-from pairity.training.estimating import Estimate
+from pairity.training.estimating import LineEstimate
 
 Unit = Literal["line", "byte", "char", "word"]
 
@@ -27,7 +27,7 @@ class Measure:
     ratio: float = 1.0
     copied_from: str | None = None
     """The language whose dev lines gave the ratio."""
-    estimate: Estimate | None = None
+    estimate: LineEstimate | None = None
     """What the ratio was estimated from."""
 
 

@@ -33,8 +33,8 @@ from pairity.training.checks import (
 )
 from pairity.training.comparing import Comparing
 from pairity.training.dev_sets import DevSets, of_set, together
-from pairity.training.engine import Columns, Measured, columns
-from pairity.training.estimating import Estimate, estimate_by_lines
+from pairity.training.engine import Columns, EngineMeasure, columns
+from pairity.training.estimating import LineEstimate, estimate_by_lines
 from pairity.training.measure import Measure, set_apart
 from pairity.training.policy import Policy
 from pairity.training.settings import Settings
@@ -71,7 +71,7 @@ class Texts:
     weights: Mapping[str, float] = field(default_factory=dict)
     min_count: int = 1
 
-    def for_engine(self) -> list[tuple[Columns, Measured | None]]:
+    def for_engine(self) -> list[tuple[Columns, EngineMeasure | None]]:
         measured = {
             language: (columns(measure.text), measure.units, measure.ratio)
             for language, measure in self.measures.items()
@@ -118,7 +118,7 @@ class Texts:
                 )
         return found
 
-    def has_all_lines(self, estimate: Estimate | None) -> bool:
+    def has_all_lines(self, estimate: LineEstimate | None) -> bool:
         """Whether a language with an estimate has as many dev lines as the others, and so needs no estimate."""
         if estimate is None or estimate.lines is None or self.dev is None:
             return False

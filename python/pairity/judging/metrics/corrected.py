@@ -81,12 +81,12 @@ class Noisy:
         return np.concatenate([self.costs[:1], self.common * above_zero])
 
 
-Lines = Callable[[], Iterator[Floats]]
+Deviations = Callable[[], Iterator[Floats]]
 """For each language, by how much of its cost each line deviates from it. Asked for several times, language by language,
 so that no table of all lines and languages is ever in memory."""
 
 
-def noisy(costs: Floats, lines: Lines | None, seed: int = 0) -> Noisy:
+def noisy(costs: Floats, lines: Deviations | None, seed: int = 0) -> Noisy:
     """Costs with their noise; `lines` is None where languages were resampled independently of each other."""
     resamples, languages = costs.shape[0] - 1, costs.shape[1]
     # Without resamples, noise, or a cost, there is nothing to correct.
@@ -151,7 +151,7 @@ def holding(statistic: Statistic, samples: Floats, truths: Floats, noise: Floats
     return found
 
 
-def standard_errors(lines: Lines) -> Floats:
+def standard_errors(lines: Deviations) -> Floats:
     """Of the cost of each language, relative to it, noise common to all languages left out.
 
     With few lines these are uncertain themselves, and a language whose noise looks small by chance would weigh too
@@ -178,7 +178,7 @@ def standard_errors(lines: Lines) -> Floats:
     return found
 
 
-def shared_noise(own: Floats, lines: Lines) -> float:
+def shared_noise(own: Floats, lines: Deviations) -> float:
     """By how much the correlations between languages must shrink so that their squares have the right sum.
 
     Each estimated correlation is off by chance, which adds to the sum of squares; what it adds is estimated from the
