@@ -79,7 +79,7 @@ fmt: .venv/.dev ## Format Python and Rust
 bench: .venv/.bench ## Compare with other libraries: machine, versions and ratios of one run
 	$(BIN)/python benches/bench.py
 
-bench-guard: ## Fail if the core needs over 5% more instructions than recorded (needs valgrind)
+bench-guard: ## Fail if the core needs over 2% more instructions than recorded (needs valgrind)
 	'$(PYTHON)' benches/guard.py
 
 docs: .venv/.dev ## Generate the reference from the code and build the pages as a site, in site/

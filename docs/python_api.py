@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import is_dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypedDict
 
 import pairity
 import pairity.datatrove
@@ -141,6 +141,29 @@ def all_fields(thing: type) -> list[tuple[str, str]]:
     return [field for node in nodes if isinstance(node, ast.ClassDef) for field in fields(node)]
 
 
+def options(function: Any, node: Function) -> str:
+    """What else a function takes if its last argument is `**options: Unpack[...]`: a list of the documented ones."""
+    if node.args.kwarg is None or not isinstance(node.args.kwarg.annotation, ast.Subscript):
+        return ""
+    kind = vars(sys.modules[function.__module__])[ast.unparse(node.args.kwarg.annotation.slice)]
+    listed = [
+        f"- `{field}`: {' '.join(escaped(text).split())}" for field, text in fields_of_options(kind) if text
+    ]
+    roles = ["- The fields of [Roles](#roles)."] if "bos_token" in kind.__annotations__ else []
+    return "\n".join([f"Further keywords (`{node.args.kwarg.arg}`):\n", *listed, *roles])
+
+
+def fields_of_options(kind: type) -> list[tuple[str, str]]:
+    """Those of a TypedDict, and after them those that it has from others."""
+    node, names = source_of(kind), vars(sys.modules[kind.__module__])
+    assert isinstance(node, ast.ClassDef)
+    bases = [names[ast.unparse(base)] for base in node.bases]
+    return [
+        *fields(node),
+        *(field for base in bases if base is not TypedDict for field in fields_of_options(base)),
+    ]
+
+
 def methods(thing: type) -> Iterator[tuple[Function, bool]]:
     """Documented public methods, those of the class before those of its bases; and whether each is a property."""
     seen = set()
@@ -168,7 +191,8 @@ def entry(module: ModuleType, name: str, title: str | None = None) -> str:
     whole = f"{module.__name__}.{name}"
     parts = [f"## {title or name}"]
     if isinstance(node, Function):
-        return "\n\n".join([*parts, code(signature(node, whole)), markdown(ast.get_docstring(node) or "")])
+        parts += [code(signature(node, whole)), markdown(ast.get_docstring(node) or "")]
+        return "\n\n".join([*parts, *filter(None, [thing and options(thing, node)])])
     start = next((one for one in node.body if isinstance(one, Function) and one.name == "__init__"), None)
     if start is not None:
         parts.append(code(signature(start, whole)))

@@ -82,8 +82,13 @@ def test_unknown_options_are_refused(options: dict[str, Any]) -> None:
 @pytest.mark.parametrize("option", ["text_colum", "max_line", "dedup_memory", "cut"])
 def test_an_option_that_is_not_there_is_named(option: str) -> None:
     """Also settings of the reading that no caller gives."""
-    with pytest.raises(TypeError, match=rf"^count\(\) got an unexpected keyword argument '{option}'$"):
+    with pytest.raises(TypeError, match=rf"^count\(\) got an unexpected keyword argument '{option}'"):
         count(LINES, **{option: 3})  # type: ignore[arg-type]
+
+
+def test_a_misspelled_option_is_told_how_it_is_written() -> None:
+    with pytest.raises(TypeError, match=r"argument 'text_colum'\. Did you mean 'text_column'\?$"):
+        count(LINES, text_colum="message")  # type: ignore[call-arg]
 
 
 def test_summary() -> None:

@@ -74,6 +74,8 @@ def test_roles_are_checked_before_any_work(given, message):
 def test_an_unknown_argument_is_named_before_any_work():
     with pytest.raises(TypeError, match="unexpected keyword argument 'vocabulary'"):
         train({"eng": untouched()}, vocabulary=400, vocab_size=400, method=Classical())
+    with pytest.raises(TypeError, match=r"'special_token'\. Did you mean 'special_tokens'\?$"):
+        train({"eng": untouched()}, special_token="<s>", vocab_size=400, method=Classical())
 
 
 # ---------------------------------------------------------------------- extending

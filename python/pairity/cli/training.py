@@ -272,7 +272,7 @@ def train_command(
     # pairity.json does not record these, so a finished run with other values looks like this one.
     unrecorded = text_column != "text" or language_column or replace_invalid or on_error != "stop" or dedup
     if resume and not (force or unrecorded):
-        settings = make_settings(**wanted, policy=policy, roles=given)
+        settings = make_settings(**wanted, policy=policy, **given)
         if is_finished(output, settings, draw, min_count, languages, skip, dev):
             note_finished(output)
             return

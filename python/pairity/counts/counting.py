@@ -68,12 +68,7 @@ def count(
 
     The sources may include existing counts; these are summed. With `languages`, only these are counted: others found
     in a folder are listed in `left_out`, and others that were named explicitly are an error.
-    `how_read` controls how text is read: `text_column`, `language_column`, `errors`, `on_error` and `dedup`.
-    `errors="replace"` reads bytes that are not UTF-8 as U+FFFD and counts them in `replaced`.
-    `text_column` is the column of all records, or {language: its column}. With `language_column`, a SOURCE without a
-    language (a file, a folder, records, a dataset) holds records of several languages, named in this column.
-    `on_error="skip"` skips broken lines and records, `dedup="lines"` duplicate texts of a language; `notes`, `skipped`
-    and `duplicates` of the result say how many.
+    `notes`, `skipped`, `duplicates` and `replaced` of the result say what was not counted as it is.
     `progress(done, total, what)` gets the bytes of the files as they are on disk, and the current language.
     `choose` names the languages to count, which must exist, or a set such as "paper-30", of which the existing ones
     are counted. `draw` says how much of each: `Draw(balance="temperature", temperature=3.3, budget="10GB")`.

@@ -28,6 +28,7 @@ from pairity.files.writing import write_folder
 from pairity.formats.folder import SETTINGS
 from pairity.formats.json_files import as_json
 from pairity.progress import Listener, Progress
+from pairity.threads import thread_count
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.engine import Steps
 from pairity.training.texts import read_train_and_dev
@@ -195,7 +196,7 @@ class Workshop:
         if row.training is None or self.begun is None or not number or checkpoint.exists():
             return
         with Progress(False) as silent:
-            texts = read_train_and_dev(counts, dev, (), row.training, silent, threads=threads)
+            texts = read_train_and_dev(counts, dev, row.training, silent, thread_count(threads))
         known = Steps(*(column[:number] for column in self.begun.columns))
         keep(checkpoint, row.training, texts).save(known, [])
 

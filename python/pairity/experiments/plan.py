@@ -223,24 +223,12 @@ def settings_of(one: Combination, codes: Sequence[str]) -> tuple[Draw, str, Sett
         check_goal(given["vocab_size"], None, len(BYTE_TOKENS), continued=False)
         Pretokenization.of(pretokenizer)
         return draw, pretokenizer, None
-    training = make_settings(
-        None,
-        policy=policy_of(one.method, with_ratios(given, codes)),
-        vocab_size=given["vocab_size"],
-        num_merges=None,
-        add_tokens=None,
-        pretokenizer=pretokenizer,
-        digits=False,
-        normalize=None,
-        min_frequency=2,
-        max_token_length=None,
-        whole_characters=False,
-        special_tokens=(),
-        reserved=0,
-        pad_to=None,
-        roles={},
+    policy = policy_of(one.method, with_ratios(given, codes))
+    return (
+        draw,
+        pretokenizer,
+        make_settings(policy=policy, vocab_size=given["vocab_size"], pretokenizer=pretokenizer),
     )
-    return draw, pretokenizer, training
 
 
 def planned(one: Combination, name: str, codes: tuple[str, ...], data: Data) -> Planned:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Literal, TypedDict
 
 from pairity.errors import PairityError, quoted
@@ -18,16 +19,25 @@ class GivenReading(TypedDict, total=False):
     """What a caller may set about reading text."""
 
     text_column: str | Mapping[str, str]
+    """The column of the text in records, such as message.text, or {language: its column}. Default: text."""
     errors: Literal["strict", "replace"]
+    """Bytes that are not UTF-8 are an error, or are read as U+FFFD and counted. Default: strict."""
     language_column: str | None
+    """The column that names the language of each record, in a SOURCE without a language (a file, a folder, records, a
+    dataset) that holds several."""
     on_error: Literal["stop", "skip"]
+    """Broken lines and records are an error, or are skipped and reported. Default: stop."""
     dedup: Literal["lines"] | None
+    """With "lines", duplicate texts of a language are skipped."""
 
 
-def check_given(function: str, given: Mapping[str, object]) -> None:
-    """Refuse unknown keywords, as Python would: TextReading has more settings than callers may set."""
-    if unknown := sorted(given.keys() - GivenReading.__annotations__.keys()):
-        raise TypeError(f"{function}() got an unexpected keyword argument {unknown[0]!r}")
+def check_given(function: str, given: Mapping[str, object], known: type = GivenReading) -> None:
+    """Refuse unknown keywords, as Python would if the function listed those of `known` itself."""
+    names = known.__annotations__
+    for name in sorted(given.keys() - names.keys()):
+        close = get_close_matches(name, names, n=1)
+        advice = f". Did you mean {close[0]!r}?" if close else ""
+        raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{advice}")
 
 
 @dataclass(frozen=True, kw_only=True)

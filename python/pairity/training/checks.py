@@ -5,6 +5,7 @@ What concerns only one policy is checked in that policy (`Parity.check`).
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow.compute as pc
@@ -159,9 +160,10 @@ def containing(counts: LanguageCounts, part: bytes) -> LanguageCounts:
     return replace(counts, pretokens=counts.pretokens.filter(has), counts=counts.counts[has])
 
 
-def check_checkpoint(checkpoint: object, resume: bool) -> None:
+def check_checkpoint(checkpoint: str | Path | None, resume: bool) -> Path | None:
     if resume and checkpoint is None:
         raise PairityError("resume needs the file to resume from: give checkpoint=PATH.")
+    return None if checkpoint is None else Path(checkpoint)
 
 
 def named_languages(sources: Resolved) -> list[str] | None:

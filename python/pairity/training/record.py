@@ -31,6 +31,7 @@ def record_of(settings: Settings, texts: Texts, trace: Trace, exhausted: Exhaust
             "notes": notes_of(settings, texts),
             "warnings": [*texts.warnings, *warnings_of(settings, texts, trace, retired)],
         }
+        | ({"min_count": texts.min_count} if texts.min_count > 1 else {})
     )
 
 

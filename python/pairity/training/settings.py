@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,33 @@ from pairity.training.policy import Policy
 NO_STEPS = Steps.known(np.empty((0, 2), np.uint32))
 
 
+class GivenSettings(GivenRoles, total=False):
+    """What a caller may set about the tokenizer, besides its size and the policy."""
+
+    pretokenizer: str | None
+    """A name or a pattern. Default: gpt4o, or that of the continued tokenizer."""
+    digits: bool
+    """Splits text at every digit, so that no token holds two."""
+    normalize: Literal["nfc"] | None
+    """How to normalize text. Default: not at all, or as the continued tokenizer does."""
+    min_frequency: int
+    """Pairs that occur less often are not merged. Default: 2."""
+    max_token_length: int | None
+    """The longest token to learn, in bytes."""
+    whole_characters: bool
+    """Forbids tokens that join part of a character with another."""
+    special_tokens: Sequence[str]
+    """Names that stand for themselves, with the first ids."""
+    reserved: int
+    """The number of special tokens to add for later use."""
+    pad_to: int | None
+    """As many more as make the size a multiple of this (64, 128). A continued tokenizer gets none: its report rounds up
+    the rows of the embedding."""
+    superwords: float | None
+    """0.5 learns half of the tokens from words, and the other half from phrases of up to four words, so that tokens can
+    cross spaces; `pretokenizer="gpt4o:words6"` allows phrases of up to six."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """Either `vocab_size` or `num_merges` is the goal; the other is None."""
@@ -44,16 +71,18 @@ class Settings:
     policy: Policy
     vocab_size: int | None
     num_merges: int | None
-    min_frequency: int
-    max_token_length: int | None
-    whole_characters: bool
+    min_frequency: int = 2
+    max_token_length: int | None = None
+    whole_characters: bool = False
     pretokenization: Pretokenization
     superwords: float | None = None
     """The share of the budget that is learned from words; the rest is learned from phrases."""
     special_tokens: tuple[str, ...] = ()
     roles: Roles = NO_ROLES
     start: Tokenizer | None = None
-    """The tokenizer to continue from."""
+    """The tokenizer to continue from ..."""
+    rows_padded_to: int | None = None
+    """... and the number whose multiple its embedding shall have as rows."""
 
     def __post_init__(self) -> None:
         check_policy(self.policy)
@@ -158,26 +187,29 @@ class Settings:
 
 
 def make_settings(
-    continue_from: Any,
+    continue_from: Any = None,
     *,
-    vocab_size: int | None,
-    num_merges: int | None,
-    add_tokens: int | None,
-    pretokenizer: str | None,
-    digits: bool,
-    normalize: str | None,
-    special_tokens: Sequence[str],
-    reserved: int,
-    pad_to: int | None,
-    roles: GivenRoles,
-    superwords: float | None = None,
+    vocab_size: int | None = None,
+    num_merges: int | None = None,
+    add_tokens: int | None = None,
+    pretokenizer: str | None = None,
+    digits: bool = False,
+    normalize: Literal["nfc"] | None = None,
+    special_tokens: Sequence[str] = (),
+    reserved: int = 0,
+    pad_to: int | None = None,
     **others: Any,
 ) -> Settings:
-    """From the arguments of `train`. A continued tokenizer keeps its special tokens and its way of cutting text."""
+    """From the arguments of `train`. A continued tokenizer keeps its special tokens and its way of cutting text.
+
+    `others` are roles, and fields of `Settings` as they are.
+    """
     check_numbers(
         {"vocab_size": vocab_size, "num_merges": num_merges, "reserved": reserved, "pad_to": pad_to}
     )
     check_add_tokens(add_tokens, vocab_size, num_merges, continue_from)
+    given = {name: others.pop(name) for name in GivenRoles.__annotations__ if name in others}
+    roles = cast(GivenRoles, given)
     if continue_from is None:
         chosen = NO_ROLES.changed(roles)
         special_tokens = with_roles(special_tokens, chosen)
@@ -188,8 +220,7 @@ def make_settings(
         return Settings(
             vocab_size=vocab_size,
             num_merges=num_merges,
-            pretokenization=cut if superwords is None else cut.in_phrases(),
-            superwords=superwords,
+            pretokenization=cut if others.get("superwords") is None else cut.in_phrases(),
             special_tokens=names,
             roles=chosen,
             **others,
@@ -204,10 +235,10 @@ def make_settings(
         vocab_size=vocab_size if add_tokens is None else start.vocab_size + add_tokens,
         num_merges=num_merges,
         pretokenization=inherit_pretokenization(start, pretokenizer, digits, normalize),
-        superwords=superwords,
         special_tokens=tuple(sorted(start.special_tokens, key=start.special_tokens.__getitem__)),
         roles=start.roles,
         start=start,
+        rows_padded_to=pad_to,
         **others,
     )
 

@@ -6,10 +6,13 @@ If names tell the languages, dev is read before train: it is small, so its mista
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NoReturn, Unpack
 
 from pairity.counts.counting import count
 from pairity.counts.counts import Counts
+from pairity.counts.pruning import check_min_count
+from pairity.counts.storage import Storage
 from pairity.counts.values import LanguageCounts, Split, cut_again
 from pairity.errors import PairityError, quoted
 from pairity.languages import chosen
@@ -37,6 +40,21 @@ from pairity.training.policy import Policy
 from pairity.training.settings import Settings
 
 
+class GivenText(GivenReading, total=False):
+    """What a caller may set about the text that is learned from."""
+
+    skip: Iterable[str]
+    """Languages to leave out."""
+    choose: Iterable[str] | None
+    """The only languages to take: codes, or the name of a set ("paper-30")."""
+    draw: Draw | None
+    """How much of the training text to take: `Draw(balance="temperature", temperature=3.3, budget="10GB")`."""
+    memory: str | int | None
+    """What counting the training text may take in addition to the program itself ("4GB"), as for `count`."""
+    min_count: int
+    """Rarer pre-tokens of the training text are dropped, as for `count`. Default: 1."""
+
+
 @dataclass(frozen=True)
 class Texts:
     """The counts of all languages, in the order in which they were given."""
@@ -51,6 +69,7 @@ class Texts:
     dev_sets: Mapping[str, Counts] = field(default_factory=dict)
     """All dev sets by name, if they have names; `dev` is the first."""
     weights: Mapping[str, float] = field(default_factory=dict)
+    min_count: int = 1
 
     def for_engine(self) -> list[tuple[Columns, EngineMeasure | None]]:
         measured = {
@@ -144,7 +163,7 @@ class Reader:
 
     settings: Settings
     show: Progress
-    threads: int | None
+    threads: int
     reading: Mapping[str, Any]
     """How text is read, as keyword arguments of `count`."""
     train_only: Mapping[str, Any]
@@ -178,23 +197,31 @@ class Reader:
 def read_train_and_dev(
     train: Any,
     dev: Any,
-    skip: Iterable[str],
     settings: Settings,
     show: Progress,
-    threads: int | None,
+    threads: int,
     *,
+    checkpoint: Path | None = None,
+    resume: bool = False,
+    skip: Iterable[str] = (),
     choose: Iterable[str] | None = None,
     draw: Draw | None = None,
-    counting: Mapping[str, Any] | None = None,
+    memory: str | int | None = None,
+    min_count: int = 1,
     **reading: Unpack[GivenReading],
 ) -> Texts:
-    """Count train and dev (SOURCEs). `reading` says how text is read, in the words of `count`.
-
-    `choose` and `draw` select from the train text. `counting` says how to count it, since it may be large:
-    memory, min_count, checkpoint, resume.
-    """
+    """Count train and dev (SOURCEs). `checkpoint` names a folder that keeps what is counted of train."""
+    check_min_count(min_count, "train")
+    Storage.of(memory, None, False, threads)  # refuses a bad value before the dev text is read
+    counting = {
+        "draw": draw,
+        "memory": memory,
+        "min_count": min_count,
+        "checkpoint": checkpoint,
+        "resume": resume,
+    }
     policy = settings.policy
-    reader = Reader(settings, show, threads, reading, {"draw": draw, **(counting or {})})
+    reader = Reader(settings, show, threads, reading, counting)
     column = reading.get("language_column")
     train_sources = resolve(train, language_column=column)
     dev_sources = resolve_sets(dev, column)
@@ -232,6 +259,7 @@ def read_train_and_dev(
         draw.describe() if draw else {},
         dev_sets if weights else {},
         weights,
+        min_count,
     )
 
 
