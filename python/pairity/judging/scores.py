@@ -28,6 +28,7 @@ from pairity.files.digests import check_manifest, in_memory, read_checked, seale
 from pairity.files.locks import locked
 from pairity.files.places import check_folder
 from pairity.files.reading import settled
+from pairity.files.tables import parquet_table
 from pairity.files.writing import write_folder
 from pairity.formats.json_files import of_type, read_json
 from pairity.judging.arrays import Integers
@@ -342,7 +343,7 @@ def read_file(folder: Path, manifest: Mapping[str, Any] | None, name: str) -> io
 
 
 def read_table(file: io.BytesIO, name: str, schema: pa.Schema) -> pa.Table:
-    table = pq.read_table(file)
+    table = parquet_table(file.getvalue())
     if not table.schema.equals(schema):
         raise ValueError(f"{name}.parquet does not have the columns of an evaluation's {name}")
     table.validate(full=True)
