@@ -83,6 +83,16 @@ def test_an_option_without_a_value_is_refused():
         assert "'' is no value: it is empty: is a shell variable not set?" in parsed(*words)
 
 
+def test_a_word_with_a_dash_that_is_no_option(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "-x.txt").touch()
+    assert "Write --data=a, with two dashes." in parsed("-data=a")
+    assert "For a file, write ./-x.txt." in parsed("-x.txt")
+    assert "Write -.jsonl at the end, after --." in parsed("-.jsonl")
+    assert parsed("--", "-.jsonl") == shown(files=("-.jsonl",))
+    assert parsed("-z").endswith("No such option '-z'.")
+
+
 @pytest.mark.parametrize("words", ["--title a --title b", "--title=a x --title b", "--yes --no"])
 def test_an_option_for_one_value_is_not_given_two(words):
     option = words.split("=")[0].split()[0].replace("--yes", "--yes/--no")

@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 from pairity.bpe.roles import check_template
 from pairity.cli.config import CONFIG, read_config
-from pairity.cli.values import Function, one_value_each, swallowed
+from pairity.cli.values import Function, hint_of_dash, one_value_each, swallowed
 from pairity.errors import PairityError
 from pairity.formats.tokenizer_config import read_template
 from pairity.sizes import parse_size
@@ -36,6 +36,9 @@ class Command(click.Command):
             if not ctx.resilient_parsing:
                 refuse_twice(self.make_parser(ctx).parse_args(list(words))[2])
             return super().parse_args(ctx, words)
+        except click.NoSuchOption as error:
+            hint = hint_of_dash(args, options)
+            raise click.UsageError(f"{error.format_message()}{hint}", ctx) from None
         except click.MissingParameter as error:
             if isinstance(error.param, click.Argument) and rows:
                 raise swallowed(error.param, rows, ctx) from None

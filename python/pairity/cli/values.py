@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from pairity.errors import PairityError
-from pairity.text.sources import at_commas, separated
+from pairity.text.sources import at_commas, exists, separated
 
 Function = Callable[..., None]
 
@@ -67,6 +67,16 @@ def one_value_each(
 def is_value(word: str) -> bool:
     """Whether a word is a value, not an option. No option begins with a digit or a dot: -5 and -.jsonl are values."""
     return word == "-" or not word.startswith("-") or word[1:2].isdigit() or word[1:2] == "."
+
+
+def hint_of_dash(words: Sequence[str], options: Mapping[str, click.Parameter]) -> str:
+    """What to type instead of a word whose dash makes it an option: -train, a file -a.txt, standard input -.jsonl"""
+    for word in takewhile(lambda word: word != "--", words):
+        if word.startswith("-") and f"-{word.partition('=')[0]}" in options:
+            return f" Write -{word}, with two dashes."
+        if word.startswith("-.") or (word.startswith("-") and word != "-" and exists(word)):
+            return f" For a file, write ./{word}." if exists(word) else f" Write {word} at the end, after --."
+    return ""
 
 
 def swallowed(
