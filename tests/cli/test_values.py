@@ -9,7 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from pairity import Scores, Tokenizer, sample
-from pairity.cli.options import Command, names_in, one_value_each, several, values_in
+from pairity.cli.options import Command
+from pairity.cli.values import lines_of, names_in, one_value_each, several
 from pairity.errors import PairityError
 from program import PROGRAM, pairity
 
@@ -30,7 +31,7 @@ def data(tmp_path):
 @click.command("try", cls=Command)
 @click.argument("files", nargs=-1)
 @several("--data")
-@several("--skip", commas=True)
+@several("--skip", parts_of=names_in)
 @click.option("--title", default="")
 @click.option("-f", "--flag", is_flag=True)
 @click.option("--yes/--no", default=None, expose_value=False)
@@ -55,13 +56,18 @@ def shown(files=(), data=(), skip=(), title="", flag=False):
         ("--data a b c", {"data": ("a", "b", "c")}),
         ("--data a --data b c", {"data": ("a", "b", "c")}),
         ("--data=a --flag x", {"data": ("a",), "flag": True, "files": ("x",)}),
+        ("x --data=a b --skip=c, d", {"files": ("x",), "data": ("a", "b"), "skip": ("c", "d")}),
+        ("--data=-a --data -.jsonl -- x", {"data": ("-a", "-.jsonl"), "files": ("x",)}),
+        ("--data a,b LANG=c,d,OTHER=e", {"data": ("a", "b", "LANG=c,d", "OTHER=e")}),
+        ("--data 's3://a/b,s3://c' https://a/b,c", {"data": ("s3://a/b", "s3://c", "https://a/b,c")}),
+        ("--data 'C:\\x\\a.txt'", {"data": ("C:\\x\\a.txt",)}),
         ("x y --data a b --title t", {"files": ("x", "y"), "data": ("a", "b"), "title": "t"}),
         ("--data a b --title t x", {"files": ("x",), "data": ("a", "b"), "title": "t"}),
         ("--data a b -- x --skip", {"files": ("x", "--skip"), "data": ("a", "b")}),
-        ("--data - a,b --skip c,d e", {"data": ("-", "a,b"), "skip": ("c", "d", "e")}),
+        ("--data - a,b --skip c,d e", {"data": ("-", "a", "b"), "skip": ("c", "d", "e")}),
         ("--skip 'a, b' c, d", {"skip": ("a", "b", "c", "d")}),
         ("--title --data x", {"title": "--data", "files": ("x",)}),
-        ("--data -5 -0.5,3 --flag", {"data": ("-5", "-0.5,3"), "flag": True}),
+        ("--data -5 -0.5,3 --flag", {"data": ("-5", "-0.5", "3"), "flag": True}),
         ("--flag --flag --title t", {"flag": True, "title": "t"}),
     ],
 )
@@ -72,7 +78,19 @@ def test_which_words_belong_to_an_option(words, values):
 def test_an_option_without_a_value_is_refused():
     for words in (["--data"], ["--data", "--flag"], ["--data", "--", "x"]):
         assert "Option '--data' requires an argument." in parsed(*words)
-    assert "'--skip': ',' contains no name." in parsed("--skip", ",")
+    assert "'--skip': ',' is no value: it has only commas" in parsed("--skip", ",")
+    for words in (["--data="], ["--data", "", "a"], ["--skip="]):
+        assert "'' is no value: it is empty: is a shell variable not set?" in parsed(*words)
+
+
+def test_a_word_with_a_dash_that_is_no_option(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "-x.txt").touch()
+    assert "Write --data=a, with two dashes." in parsed("-data=a")
+    assert "For a file, write ./-x.txt." in parsed("-x.txt")
+    assert "Write -.jsonl at the end, after --." in parsed("-.jsonl")
+    assert parsed("--", "-.jsonl") == shown(files=("-.jsonl",))
+    assert parsed("-z").endswith("No such option '-z'.")
 
 
 @pytest.mark.parametrize("words", ["--title a --title b", "--title=a x --title b", "--yes --no"])
@@ -90,13 +108,25 @@ def test_a_row_of_values_is_written_out_for_click():
 
 def test_a_list_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "list").write_text("# languages\n\neng_Latn=a,b.txt\n  c#d.txt \r\n", encoding="utf-8")
-    (tmp_path / "names").write_text("x,y\nz\n", encoding="utf-8")
-    assert values_in(None, None, ["first", "@list"]) == ("first", "eng_Latn=a,b.txt", "c#d.txt")
-    assert names_in(None, None, ["@names", "w"]) == ("x", "y", "z", "w")
-    assert parsed("--data", "@list", "more", "--skip=@names") == shown(
-        data=("eng_Latn=a,b.txt", "c#d.txt", "more"), skip=("x", "y", "z")
+    (tmp_path / "a,b.txt").touch()
+    (tmp_path / "list").write_text(
+        "\ufeff# languages\n\neng_Latn=a,b.txt\na,b.txt\n  c#d.txt \r\n", encoding="utf-8"
     )
+    (tmp_path / "names").write_text("x,y\nz\n", encoding="utf-8")
+    assert lines_of("@list") == ["eng_Latn=a,b.txt", "a,b.txt", "c#d.txt"]
+    assert parsed("--data", "@list", "more", "--skip=@names", "w") == shown(
+        data=("eng_Latn=a,b.txt", "a,b.txt", "c#d.txt", "more"), skip=("x", "y", "z", "w")
+    )
+
+
+def test_a_list_in_a_list(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "outer").write_text("a\n@inner\n", encoding="utf-8")
+    (tmp_path / "inner").write_text("b\n", encoding="utf-8")
+    assert parsed("--data", "@outer", "@inner") == shown(data=("a", "b", "b"))
+    (tmp_path / "inner").write_text("b\n@outer\n", encoding="utf-8")
+    with pytest.raises(PairityError, match="the list @outer contains itself: remove the line @outer"):
+        parsed("--data", "@outer")
 
 
 @pytest.mark.parametrize(
@@ -133,6 +163,9 @@ def test_every_way_to_give_several_files_trains_the_same_tokenizer(data):
         "row": "--train data/tam_Taml.txt data/eng_Latn.txt data/deu_Latn.txt --dev data",
         "repeated": "--train data/tam_Taml.txt --dev=data/ --train data/eng_Latn.txt data/deu_Latn.txt",
         "list": "--train @files --dev @files",
+        "commas": "--train data/eng_Latn.txt,data/deu_Latn.txt,data/tam_Taml.txt --dev=data/*.txt",
+        "equals": "--train=data/deu_Latn.txt data/eng_Latn.txt data/tam_Taml.txt --dev data/",
+        "chosen": "--train data/ --dev data/ --language eng_Latn,deu_Latn tam_Taml",
     }
     for name, words in ways.items():
         in_shell(f"pairity train {words} --skip deu_Latn --num-merges 60 -o {name}", data.parent)
@@ -232,3 +265,18 @@ def test_report_takes_several_tokenizers_and_sentences(trained, data):
     assert done.returncode == 0, done.stderr
     page = (data.parent / "page.html").read_text(encoding="utf-8")
     assert "tam_Taml" in page
+
+
+@pytest.mark.parametrize("train", ["data", "counts.parquet"])
+def test_a_chosen_language_can_be_skipped(data, train):
+    if train != "data":
+        in_shell(f"pairity count data/ -o {train}", data.parent)
+    words = ["train", "--train", train, "--dev", "data/", "--num-merges", 5, "-o", "t"]
+    done = pairity(
+        *words, "--language", "eng_Latn,tam_Taml", "--skip", "tam_Taml", "deu_Latn", cwd=data.parent
+    )
+    assert done.returncode == 0, done.stderr
+    assert list(Tokenizer.load(data.parent / "t").record["languages"]) == ["eng_Latn"]
+    done = pairity(*words, "--language", "eng_Latn", "--skip", "eng_Latn", "--force", cwd=data.parent)
+    assert done.returncode == 1
+    assert "is skipped, so there is nothing to learn from" in done.stderr

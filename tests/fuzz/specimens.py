@@ -21,9 +21,9 @@ import zstandard
 from click.testing import CliRunner
 
 from pairity import experiments, sample
-from pairity.cli.options import read_list
 from pairity.cli.policies import read_ratios
 from pairity.cli.program import main
+from pairity.cli.values import read_list
 from pairity.counts.counting import count
 from pairity.counts.counts import Counts
 from pairity.errors import PairityError

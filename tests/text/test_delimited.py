@@ -3,6 +3,8 @@
 import bz2
 import csv
 import io
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -88,3 +90,22 @@ def test_truncated_files_are_found(tmp_path: Path) -> None:
         whole = PACK[ending](as_csv([["text"], *([f"{n * n}"] for n in range(5000))]))
         with pytest.raises(PairityError, match="broken"):
             read(tmp_path, f"t.csv{ending}", whole[: len(whole) // 2])
+
+
+ABANDONED = """
+import io, time
+from pairity.text.delimited import batches
+
+class Slow(io.BytesIO):
+    def read(self, size=-1):
+        time.sleep(0.05)
+        return super().read(size)
+
+next(batches(Slow(b"text,b\\n" + b"1,2\\n" * 9_000_000), "csv", ["other"], "x.csv", None))
+"""
+
+
+def test_an_error_while_a_thread_reads_ahead_does_not_abort_the_process() -> None:
+    done = subprocess.run([sys.executable, "-c", ABANDONED], capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr  # not that of a signal
+    assert "no column 'other'" in done.stderr.splitlines()[-1]

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pairity.errors import PairityError
-from pairity.text.sources import CountsInput, TextInput, resolve
+from pairity.text.sources import CountsInput, TextInput, resolve, separated
 
 
 def write(path: Path, content: str = "some text\n") -> Path:
@@ -249,3 +249,37 @@ def test_a_link_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
 def test_an_empty_source_is_not_this_folder() -> None:
     with pytest.raises(PairityError, match="a SOURCE is empty"):
         resolve([""])
+
+
+def test_several_paths_of_one_language(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.txt", "b.txt", "c,d.txt", "e,f.txt"):
+        write(tmp_path / name)
+    for source, names in {
+        "eng=a.txt,b.txt": ["a.txt", "b.txt"],
+        "eng=a.txt, b.txt,": ["a.txt", "b.txt"],
+        "eng=c,d.txt": ["c,d.txt"],
+        "eng=*,*.txt": ["c,d.txt", "e,f.txt"],
+        "eng=-,a.txt": ["/dev/stdin", "a.txt"],
+    }.items():
+        (found,) = resolve([source]).inputs
+        assert isinstance(found, TextInput)
+        assert found.language == "eng"
+        assert [str(file.path) for file in found.files] == names, source
+    refused("eng=a.txt,x.txt", "no such file or folder: x.txt (from eng=a.txt,x.txt)")
+    refused("eng=,", "'eng=,' does not name a file")
+    refused("eng=a.txt,wordfreq:en", "wordfreq:en is all that a language can have")
+    refused(["eng=a.txt", "eng=b.txt"], "'eng' is given twice", "write eng=PATH,PATH")
+
+
+def test_sources_are_separated_at_commas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert separated("a.txt,b.txt") == ["a.txt", "b.txt"]
+    assert separated("eng=a.txt,b.txt,deu=c.txt") == ["eng=a.txt,b.txt", "deu=c.txt"]
+    assert separated(",") == []
+    long = ",".join(f"{number}.txt" for number in range(2000))
+    assert len(separated(long)) == 2000, "too long for a path"
+    write(tmp_path / "a,b.txt")
+    assert separated("a,b.txt") == ["a,b.txt"]
+    assert separated("a,*.txt") == ["a,*.txt"]
+    assert separated("c,*.txt") == ["c", "*.txt"]

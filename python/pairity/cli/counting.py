@@ -8,9 +8,10 @@ from typing import Any
 import click
 
 from pairity.cli.drawing import drawing
-from pairity.cli.options import command, config, cutting, force, memory, min_count, output, values_in
+from pairity.cli.options import command, config, cutting, force, memory, min_count, output
 from pairity.cli.outputs import note_resuming, output_file, resumable
 from pairity.cli.printing import print_counts, print_notes
+from pairity.cli.values import arguments
 from pairity.counts.checkpoint import exists, remove
 from pairity.counts.counting import Engine, count
 from pairity.counts.counts import counts_files
@@ -44,7 +45,7 @@ CHECKPOINT = "checkpoint"
     pairity count corpus/ --engine spark --master spark://host:7077 -o counts.parquet
     """,
 )
-@click.argument("sources", nargs=-1, required=True, callback=values_in, metavar="SOURCE...")
+@arguments("sources", "SOURCE...")
 @output("The counts, as a .parquet file.", metavar="FILE")
 @click.option(
     "--split",
@@ -208,7 +209,7 @@ def engine_in(name: str, master: str | None, threads: int | None) -> Iterator[En
     pairity merge part-*.parquet --min-count 2 -o counts.parquet
     """,
 )
-@click.argument("counts", nargs=-1, required=True, callback=values_in, metavar="COUNTS...")
+@arguments("counts", "COUNTS...")
 @output("The sum, as a .parquet file.", metavar="FILE")
 @min_count
 @force("an existing file")

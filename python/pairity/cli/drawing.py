@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from pairity.cli.options import Function, several
+from pairity.cli.values import Function, names_in, several
 from pairity.errors import PairityError
 from pairity.languages import SETS
 from pairity.text.sampling import EVERY_OTHER, Draw
@@ -85,11 +85,13 @@ def with_options(function: Function, *, seed_help: str, seed_alone: bool) -> Fun
         ),
         several(
             "--max-bytes",
+            parts_of=names_in,
             metavar="[LANG=]SIZE...",
             help="Take at most this much of each language, or of LANG: 5GB eng_Latn=1GB.",
         ),
         several(
             "--weight",
+            parts_of=names_in,
             metavar="LANG=W...",
             help="Take W times as much of LANG, compared with the others: eng_Latn=0.3.",
         ),
@@ -116,7 +118,7 @@ def with_options(function: Function, *, seed_help: str, seed_alone: bool) -> Fun
             "--language",
             "--languages",
             "languages",
-            commas=True,
+            parts_of=names_in,
             metavar="LANG...",
             help=f"Take only these languages. {' and '.join(SETS)} are the paper's sets; languages that "
             "the text lacks are left out.",

@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from pairity.cli.drawing import train_and_dev
-from pairity.cli.options import command, output, resamples_option, several, text_column_option
+from pairity.cli.options import command, output, resamples_option, text_column_option
 from pairity.cli.printing import print_notes, print_table, print_warnings, print_written
+from pairity.cli.values import names_in, several, whole
 from pairity.errors import PairityError
 from pairity.experiments.experiment import KINDS, METHODS, Experiment, is_steered
 from pairity.experiments.reading import read
@@ -47,35 +48,46 @@ def experiment_command(file: Path, output: Path, threads: int | None) -> None:
 )
 @train_and_dev()
 @several("--data", required=True, metavar="SOURCE...", help="Parallel text to evaluate on.")
-@several("--vocab-size", commas=True, required=True, metavar="N...", help="Total number of tokens.")
-@several("--method", commas=True, metavar="METHOD...", help=f"{', '.join(METHODS)}. Default: parity.")
+@several("--vocab-size", parts_of=names_in, required=True, metavar="N...", help="Total number of tokens.")
+@several("--method", parts_of=names_in, metavar="METHOD...", help=f"{', '.join(METHODS)}. Default: parity.")
 @several(
-    "--window", commas=True, metavar="N...", help="Limit how often one language is served within N merges."
+    "--window",
+    parts_of=names_in,
+    metavar="N...",
+    help="Limit how often one language is served within N merges.",
 )
 @several(
-    "--alpha", commas=True, metavar="A...", help="With --window: the limit, as a multiple of an equal share."
+    "--alpha",
+    parts_of=names_in,
+    metavar="A...",
+    help="With --window: the limit, as a multiple of an equal share.",
 )
 @several(
     "--joint",
-    commas=True,
+    parts_of=names_in,
     metavar="SHARE...",
     help="Consider pairs with at least SHARE of the top pair's count, and take the one that helps all "
     "languages most.",
 )
 @several(
     "--beta",
-    commas=True,
+    parts_of=names_in,
     metavar="B...",
     help="With --method fair: how much extra weight expensive languages get.",
 )
 @several(
     "--global-merges",
-    commas=True,
+    parts_of=names_in,
     metavar="N|SHARE...",
     help="Start with this many classical merges, or this share of all merges.",
 )
-@several("--pretokenizer", metavar="NAME...", help="gpt4o, gpt4, qwen35, gpt2, whitespace, none, or a regex.")
-@several("--dev-lines", commas=True, metavar="N...", help="Use only the first N lines of the dev text.")
+@several(
+    "--pretokenizer",
+    parts_of=whole,  # a regex may contain commas
+    metavar="NAME...",
+    help="gpt4o, gpt4, qwen35, gpt2, whitespace, none, or a regex.",
+)
+@several("--dev-lines", parts_of=names_in, metavar="N...", help="Use only the first N lines of the dev text.")
 @resamples_option
 @text_column_option
 @output("Folder for all results; a killed sweep resumes in the same folder.", metavar="DIR")

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import click
 
-from pairity.cli.options import command, config, force, output, several
+from pairity.cli.options import command, config, force, output
 from pairity.cli.outputs import output_file, output_folder
 from pairity.cli.printing import print_scores, print_tax, print_written
+from pairity.cli.values import arguments, names_in, several, tokenizers_in
 from pairity.errors import PairityError
 from pairity.extras import load_extra
 from pairity.formats.opening import TOKENIZERS, split_name
@@ -21,7 +22,7 @@ from pairity.judging.tax import tax
 from pairity.progress import Progress
 from pairity.reporting import report
 
-tokenizers_argument = click.argument("tokenizers", nargs=-1, required=True, metavar="TOKENIZER...")
+tokenizers_argument = arguments("tokenizers", "TOKENIZER...", tokenizers_in)
 data_option = several("--data", required=True, metavar="SOURCE...", help="Parallel text to evaluate on.")
 reference_option = click.option(
     "--reference",
@@ -53,14 +54,14 @@ For what a SOURCE can be, see pairity --help.
 @several(
     "--language",
     "languages",
-    commas=True,
+    parts_of=names_in,
     metavar="LANG...",
     help="Evaluate only these. Default: all in the data.",
 )
 @several(
     "--metric",
     "metrics",
-    commas=True,
+    parts_of=names_in,
     metavar="METRIC...",
     help=f"Metrics, or families of metrics: {', '.join(FAMILIES)}. Default: all.",
 )
@@ -69,7 +70,7 @@ For what a SOURCE can be, see pairity --help.
 )
 @several(
     "--sizes",
-    commas=True,
+    parts_of=names_in,
     metavar="SIZE...",
     help="Evaluate pairity tokenizers at each of these vocabulary sizes, truncated from the trained one "
     "and shown as NAME@SIZE.",
@@ -151,6 +152,7 @@ def whole_number(text: str) -> int:
 @several(
     "--tokenizer",
     "tokenizers",
+    parts_of=tokenizers_in,
     metavar="NAME=TOKENIZER...",
     help="Show how these were trained and how they split sentences.",
 )

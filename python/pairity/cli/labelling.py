@@ -5,13 +5,15 @@ from pathlib import Path
 
 import click
 
-from pairity.cli.options import command, config, output, values_in
+from pairity.cli.options import command, config, output
 from pairity.cli.outputs import output_folder
 from pairity.cli.printing import print_table, print_written
+from pairity.cli.values import arguments
 from pairity.labelling.identifying import IDENTIFIERS
 from pairity.labelling.labelling import check_new, label
 from pairity.languages import language as facts
 from pairity.progress import Progress
+from pairity.text.sources import at_commas
 
 
 @command(
@@ -22,7 +24,7 @@ from pairity.progress import Progress
     pairity count labelled/ --language eng_Latn,tam_Taml -o counts.parquet
     """,
 )
-@click.argument("sources", nargs=-1, required=True, callback=values_in, metavar="FILE...")
+@arguments("sources", "FILE...", at_commas)
 @output("New folder for one file per language.", metavar="DIR")
 @click.option(
     "--identifier",

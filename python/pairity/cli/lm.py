@@ -9,9 +9,10 @@ import click
 
 from pairity import lm
 from pairity.cli.drawing import drawing_and_shuffling
-from pairity.cli.options import Family, command, config, force, output, resamples_option, several, values_in
+from pairity.cli.options import Family, command, config, force, output, resamples_option
 from pairity.cli.outputs import output_file
 from pairity.cli.printing import print_table, print_written
+from pairity.cli.values import arguments, several, tokenizers_in
 from pairity.errors import PairityError
 from pairity.formats.opening import split_name
 from pairity.judging.opening import by_name
@@ -21,6 +22,7 @@ from pairity.lm.measuring import Comparison, Scored, check_ending, measure, writ
 from pairity.lm.recipe import Recipe, sizes
 from pairity.progress import Progress
 from pairity.text.sampling import Draw
+from pairity.text.sources import at_commas
 
 
 @command(
@@ -30,10 +32,11 @@ from pairity.text.sampling import Draw
     pairity pack corpus/ --tokenizer parity=b/ --temperature 3.3 --held-out 0.01 -o packs/
     """,
 )
-@click.argument("sources", nargs=-1, required=True, callback=values_in, metavar="SOURCE...")
+@arguments("sources", "SOURCE...")
 @several(
     "--tokenizer",
     "tokenizers",
+    parts_of=tokenizers_in,
     required=True,
     metavar="NAME=TOKENIZER...",
     help="Byte-level BPE tokenizers; each gets a folder with its name in the output folder.",
@@ -199,7 +202,7 @@ def train_command(
     pairity lm measure models/* --baseline classical -o bits.csv
     """,
 )
-@click.argument("models", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="MODEL...")
+@arguments("models", "MODEL...", at_commas)
 @output("The table, as .parquet or .csv.", metavar="FILE")
 @click.option(
     "--pack", type=click.Path(path_type=Path), help="Pack with the text. Default: the path used in training."
@@ -211,7 +214,7 @@ def train_command(
 @force("an existing file")
 @config
 def measure_command(
-    models: Sequence[Path], output: Path, pack: Path | None, baseline: str | None, resamples: int, force: bool
+    models: Sequence[str], output: Path, pack: Path | None, baseline: str | None, resamples: int, force: bool
 ) -> None:
     """Measure the bits that models need for held-out and parallel text, language by language.
 
@@ -220,7 +223,7 @@ def measure_command(
     """
     check_ending(output)
     with output_file(output, force=force):
-        scored = lm.measure_models(models, pack=pack, baseline=baseline)
+        scored = lm.measure_models([Path(model) for model in models], pack=pack, baseline=baseline)
         write_table(measure(scored, resamples=resamples), output)
     for text in dict.fromkeys(one.text for one in scored):
         print_comparison([one for one in scored if one.text == text], baseline, resamples)
@@ -267,7 +270,7 @@ def print_comparison(scored: Sequence[Scored], baseline: str | None, resamples: 
     pairity lm score results/*.json -o benchmarks.parquet
     """,
 )
-@click.argument("results", nargs=-1, required=True, callback=values_in, metavar="[NAME=]RESULTS...")
+@arguments("results", "[NAME=]RESULTS...")
 @output("The table, as .parquet or .csv.", metavar="FILE")
 @force("an existing file")
 def score_command(results: Sequence[str], output: Path, force: bool) -> None:
@@ -301,7 +304,7 @@ def files_by_name(results: Sequence[str]) -> dict[str, list[str]]:
         name = given or Path(file).stem
         if name in found and not given:
             raise PairityError(f"{found[name][0]} and {file} have the same name: write NAME={file}.")
-        found.setdefault(name, []).append(file)
+        found.setdefault(name, []).extend(at_commas(file))
     return found
 
 

@@ -1,8 +1,7 @@
-"""What commands share: options with several values, and common options."""
+"""What commands share: how their words are parsed, and common options."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +10,10 @@ from click.core import ParameterSource
 
 from pairity.bpe.roles import check_template
 from pairity.cli.config import CONFIG, read_config
+from pairity.cli.values import Function, hint_of_dash, one_value_each, swallowed
 from pairity.errors import PairityError
 from pairity.formats.tokenizer_config import read_template
 from pairity.sizes import parse_size
-
-Function = Callable[..., None]
-
-
-# Several values: `--train a b c`, `--train a --train b`, `--train @list`, `--language a,b`
-
-
-class Several(click.Option):
-    """An option that takes every word up to the next option."""
 
 
 class Command(click.Command):
@@ -45,6 +36,9 @@ class Command(click.Command):
             if not ctx.resilient_parsing:
                 refuse_twice(self.make_parser(ctx).parse_args(list(words))[2])
             return super().parse_args(ctx, words)
+        except click.NoSuchOption as error:
+            hint = hint_of_dash(args, options)
+            raise click.UsageError(f"{error.format_message()}{hint}", ctx) from None
         except click.MissingParameter as error:
             if isinstance(error.param, click.Argument) and rows:
                 raise swallowed(error.param, rows, ctx) from None
@@ -95,48 +89,6 @@ def command(name: str, examples: str, about: str | None = None) -> Callable[[Fun
     return click.command(name, cls=Command, examples=examples, help=about)
 
 
-def several(*names: str, commas: bool = False, **settings: Any) -> Callable[[Function], Function]:
-    """An option with several values; `commas` also allows `a,b`, for names that contain no commas."""
-    callback = names_in if commas else values_in
-    return click.option(*names, cls=Several, multiple=True, callback=callback, **settings)
-
-
-def one_value_each(
-    words: Sequence[str], options: Mapping[str, click.Parameter]
-) -> tuple[list[str], dict[str, list[str]]]:
-    """Repeat an option before each of its values, as click expects; also returns which options had several.
-
-    ["--dev", "a", "b", "-o", "c"] -> ["--dev", "a", "--dev", "b", "-o", "c"], {"--dev": ["a", "b"]}
-    """
-    rest = list(words)
-    repeated: list[str] = []
-    rows: dict[str, list[str]] = {}
-    while rest:
-        word = rest.pop(0)
-        option = options.get(word)
-        if word == "--":
-            return [*repeated, word, *rest], rows
-        if isinstance(option, Several):
-            values = list(takewhile(is_value, rest))
-            if not values:
-                raise click.BadOptionUsage(word, f"Option {word!r} requires an argument.")
-            del rest[: len(values)]
-            for value in values:
-                repeated += [word, value]
-            if len(values) > 1:
-                rows[word] = values
-        else:
-            repeated.append(word)
-            if isinstance(option, click.Option) and not option.is_flag and rest:
-                repeated.append(rest.pop(0))
-    return repeated, rows
-
-
-def is_value(word: str) -> bool:
-    """Whether a word is a value, not an option. No option begins with a digit, so -5 is a value."""
-    return word == "-" or not word.startswith("-") or word[1:2].isdigit()
-
-
 def refuse_twice(given: Sequence[click.Parameter]) -> None:
     """Refuse a second value for an option that takes one: click would silently use the last."""
     for option in given:
@@ -149,52 +101,6 @@ def refuse_twice(given: Sequence[click.Parameter]) -> None:
 
 def from_config(ctx: click.Context, parameter: click.Parameter) -> bool:
     return ctx.get_parameter_source(str(parameter.name)) is ParameterSource.DEFAULT_MAP
-
-
-def swallowed(
-    argument: click.Argument, rows: Mapping[str, Sequence[str]], ctx: click.Context
-) -> click.UsageError:
-    """`eval --data devtest/ tok/`: is tok/ more data or a tokenizer?"""
-    option, values = list(rows.items())[-1]
-    name = argument.make_metavar(ctx)
-    return click.UsageError(
-        f"Missing argument {name!r}: {option} took every word after it ({' '.join(values)}). Write one of\n"
-        f"  {ctx.command_path} {name} {option} ...\n"
-        f"  {ctx.command_path} {option} ... -- {name}",
-        ctx,
-    )
-
-
-def values_in(ctx: click.Context, parameter: click.Parameter, words: Sequence[str]) -> tuple[str, ...]:
-    """["a.txt", "@list"] -> ("a.txt", and the lines of the file `list`)"""
-    return tuple(value for word in words for value in (read_list(word) if word.startswith("@") else [word]))
-
-
-def names_in(ctx: click.Context, parameter: click.Parameter, words: Sequence[str]) -> tuple[str, ...]:
-    """["eng_Latn,deu_Latn", "tam_Taml"] -> ("eng_Latn", "deu_Latn", "tam_Taml")"""
-    found: list[str] = []
-    for value in values_in(ctx, parameter, words):
-        names = [name.strip() for name in value.split(",") if name.strip()]
-        if not names:
-            raise click.BadParameter(f"{value!r} contains no name.", ctx, parameter)
-        found += names
-    return tuple(found)
-
-
-def read_list(word: str) -> list[str]:
-    """The values in `@FILE`: one per line, without blank lines and comments."""
-    path = Path(word[1:])
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise PairityError(
-            f"the list {word} cannot be read: {reason}. For a file whose name starts with @, write ./{word}"
-        ) from error
-    values = [line.strip() for line in lines if line.strip() and not line.strip().startswith("#")]
-    if not values:
-        raise PairityError(f"the list {word} is empty: write one value per line to {path}.")
-    return values
 
 
 config = click.option(

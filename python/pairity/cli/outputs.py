@@ -8,6 +8,7 @@ from pairity.cli.notes import say
 from pairity.errors import PairityError
 from pairity.files.locks import locked
 from pairity.files.places import check_file, check_folder
+from pairity.text.sources import at_commas
 
 
 @contextmanager
@@ -26,8 +27,8 @@ def held(path: Path, check: Callable[[], None]) -> Iterator[None]:
 def refuse_source(output: Path, sources: Iterable[str]) -> None:
     """Refuse to write into a folder of text: the next run would read the output as text, or stumble over it."""
     for source in sources:
-        place = Path(source.partition("=")[2] or source)
-        if place.is_dir() and place.resolve() == output.resolve():
+        paths = at_commas(source.partition("=")[2] or source)
+        if any(path.is_dir() and path.resolve() == output.resolve() for path in map(Path, paths)):
             raise PairityError(f"{output} is where the text is: choose another folder to write to.")
 
 

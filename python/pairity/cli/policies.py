@@ -10,6 +10,7 @@ from click.core import ParameterSource
 
 from pairity.errors import PairityError
 from pairity.files.reading import unreadable
+from pairity.text.sources import separated
 from pairity.training.dev_sets import DevSets
 from pairity.training.policy import OF_METHOD, compares, refuse_lone_alpha
 
@@ -55,7 +56,7 @@ def parse_dev(
     found: dict[str, list[str]] = {}
     for text in sets:
         name, source = named_value(text, "--dev-set", "NAME=SOURCE, such as news=news/")
-        found.setdefault(name, []).append(source)
+        found.setdefault(name, []).extend(separated(source))
     weighed: dict[str, float] = {}
     for text in weights:
         name, value = named_value(text, "--dev-weight", "NAME=W, such as news=0.5")
@@ -68,6 +69,12 @@ def parse_dev(
                 f"--dev-weight {text!r}: {value!r} is not a number: write NAME=W, such as news=0.5."
             ) from None
     return DevSets(found, weighed) if found else list(sources) or None
+
+
+def sets_in(word: str) -> list[str]:
+    """ "news=a/,b/,chat=c/" -> ["news=a/,b/", "chat=c/"]; "news=eng_Latn=a.txt,deu_Latn=b.txt" is one set"""
+    _, _, first = word.partition(",")[0].partition("=")
+    return [word] if "=" in first else separated(word)
 
 
 def named_value(text: str, option: str, form: str) -> tuple[str, str]:

@@ -49,8 +49,8 @@ A SOURCE is a folder with one file (or folder) per language, a file named after 
 counts file. Files end in .txt, .jsonl, .csv, .tsv, .parquet, or .words.tsv (words and counts), and may be compressed.
 PATH is a file, a folder, a glob, - (standard input; -.jsonl.gz gives its format), a URL such as s3://bucket/en/
 (pip install 'pairity[remote]'), or wordfreq:en (pip install 'pairity[demo]'). With --language-column, files without
-LANG= hold records of several languages. Options that take a SOURCE or a language accept several, separated by spaces,
-and @FILE reads them from a file, one per line.
+LANG= hold records of several languages. Options that take a SOURCE or a language accept several, separated by spaces
+or commas, and @FILE reads them from a file, one per line. LANG=PATH,PATH gives several files of one language.
 """
 
 COMPLETION = 'Tab completion: eval "$(_PAIRITY_COMPLETE=bash_source pairity)" (or zsh_source, fish_source).'

@@ -10,10 +10,11 @@ import click
 import pyarrow as pa
 
 from pairity.bpe.roles import GivenRoles
-from pairity.cli.options import command, force, output, roles, several
+from pairity.cli.options import command, force, output, roles
 from pairity.cli.outputs import held, output_file
 from pairity.cli.printing import print_notes, print_training, print_warnings, print_written
 from pairity.cli.profiles import print_profile
+from pairity.cli.values import names_in, several
 from pairity.counts.counts import Counts
 from pairity.errors import PairityError
 from pairity.formats import exporting, llama_cpp
@@ -175,7 +176,7 @@ def decode_command(tokenizer: str) -> None:
 @several(
     "--language",
     "languages",
-    commas=True,
+    parts_of=names_in,
     metavar="LANG...",
     help="Show these languages in detail: cost, merges, most expensive words, split characters, nearest "
     "languages.",

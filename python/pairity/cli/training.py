@@ -9,10 +9,18 @@ import click
 
 from pairity.bpe.roles import GivenRoles
 from pairity.cli.drawing import drawing, train_and_dev
-from pairity.cli.options import command, config, cutting, force, memory, min_count, output, roles, several
+from pairity.cli.options import command, config, cutting, force, memory, min_count, output, roles
 from pairity.cli.outputs import note_resuming, output_folder, refuse_source, resumable
-from pairity.cli.policies import parse_dev, parse_global_merges, parse_ratios, read_ratios, refuse_idle
+from pairity.cli.policies import (
+    parse_dev,
+    parse_global_merges,
+    parse_ratios,
+    read_ratios,
+    refuse_idle,
+    sets_in,
+)
 from pairity.cli.printing import print_notes, print_training, print_written
+from pairity.cli.values import names_in, several
 from pairity.counts.checkpoint import exists, remove
 from pairity.errors import PairityError
 from pairity.files.places import inside_or_beside
@@ -48,6 +56,7 @@ CHECKPOINT = "checkpoint.parquet"
 @several(
     "--dev-set",
     "dev_sets",
+    parts_of=sets_in,
     metavar="NAME=SOURCE...",
     help="Several sets of parallel text, instead of --dev. Each must have all languages; what a language "
     "costs relative to the others is averaged over the sets. Costs are shown in lines of the first "
@@ -56,6 +65,7 @@ CHECKPOINT = "checkpoint.parquet"
 @several(
     "--dev-weight",
     "dev_weights",
+    parts_of=names_in,
     metavar="NAME=W...",
     help="Weight of a set from --dev-set. Default: 1.",
 )
@@ -112,6 +122,7 @@ CHECKPOINT = "checkpoint.parquet"
 )
 @several(
     "--ratio",
+    parts_of=names_in,
     metavar="LANG=R...",
     help="Compare LANG, which has no dev text, by its training text: R bytes of it count as one dev line. "
     "R is a number, a language (use the length of its dev lines), or auto: an estimate from LANG's "
@@ -181,7 +192,9 @@ CHECKPOINT = "checkpoint.parquet"
 )
 @roles
 @drawing
-@several("--skip", commas=True, metavar="LANG...", help="Leave out these languages of the training text.")
+@several(
+    "--skip", parts_of=names_in, metavar="LANG...", help="Leave out these languages of the training text."
+)
 @click.option("--resume", is_flag=True, help="Continue a killed or interrupted run with the same settings.")
 @memory
 @min_count

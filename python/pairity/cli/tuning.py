@@ -7,8 +7,9 @@ import click
 
 from pairity.cli.drawing import train_and_dev
 from pairity.cli.experiments import resumable, threads_option
-from pairity.cli.options import command, output, resamples_option, several, text_column_option
+from pairity.cli.options import command, output, resamples_option, text_column_option
 from pairity.cli.printing import print_notes, print_table, print_warnings, print_written
+from pairity.cli.values import names_in, several, tokenizers_in
 from pairity.errors import PairityError
 from pairity.experiments.tuned import PAGE, TOKENIZER, Tuned
 from pairity.experiments.tuning import LARGEST, tune
@@ -36,6 +37,7 @@ from pairity.reporting.pareto import CHANGE, OTHER, Point
 @several(
     "--target",
     "targets",
+    parts_of=names_in,
     metavar="LIMIT...",
     help='"LANG<=+5%" (compared with classical BPE of this size), "LANG<=45" or "worst<=45" (tokens per '
     'line), "mean<=40", "every<=+10%", "gini<=0.01"; quote them, because < is special in a shell.',
@@ -47,6 +49,7 @@ from pairity.reporting.pareto import CHANGE, OTHER, Point
 )
 @several(
     "--compare",
+    parts_of=tokenizers_in,
     metavar="TOKENIZER...",
     help="Show existing tokenizers next to the curve, written as for eval.",
 )

@@ -14,6 +14,7 @@ from typing import Any
 from pairity.errors import PairityError
 from pairity.experiments.experiment import Experiment, as_list, name_and_place, nearest
 from pairity.formats.toml_files import read_toml
+from pairity.text.sources import at_commas
 
 SENTENCEPIECE = "sentencepiece:"
 TABLES = ("languages", "judge", "evaluation", "grid")
@@ -70,7 +71,8 @@ def beside(folder: Path, source: Any, what: str) -> str:
         raise PairityError(f"{what} is {source!r}: write a folder, LANG=PATH, or a list of these.")
     language, equals, rest = source.partition("=")
     if equals and "/" not in language:
-        return f"{language}={folder / Path(rest).expanduser()}"
+        paths = [rest] if is_there(folder / rest) else at_commas(rest)
+        return f"{language}={','.join(str(folder / Path(path).expanduser()) for path in paths)}"
     return str(folder / Path(source).expanduser())
 
 

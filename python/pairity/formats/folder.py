@@ -17,6 +17,7 @@ from pairity.files.digests import check_manifest, has_digests, in_memory, read_c
 from pairity.files.locks import locked
 from pairity.files.places import check_folder
 from pairity.files.reading import check_format, settled, unreadable
+from pairity.files.tables import parquet_table
 from pairity.files.writing import write_folder
 from pairity.formats import merges_txt, tokenizer_json, transformers
 from pairity.formats.json_files import as_json, of_type, parse_json, read_json
@@ -102,10 +103,9 @@ def read_folder_trace(folder: Path, settings: dict[str, Any] | None) -> Any:
 
 def parse_trace(data: bytes, file: Path) -> Any:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(pa.BufferReader(data))
+        table = parquet_table(data)
         table.validate(full=True)
     except (OSError, ValueError, KeyError, pa.ArrowException) as error:
         raise PairityError(f"{file} is damaged ({error}). Remove it, or save the tokenizer again.") from error

@@ -28,6 +28,7 @@ from pairity.files.digests import check_manifest, has_digests, in_memory, read_c
 from pairity.files.locks import locked
 from pairity.files.places import check_folder
 from pairity.files.reading import check_format, settled
+from pairity.files.tables import parquet_table
 from pairity.files.writing import write_folder
 from pairity.formats.json_files import of_type, read_json
 from pairity.judging.arrays import Integers
@@ -329,7 +330,7 @@ def without_p_values(schema: pa.Schema) -> pa.Schema:
 
 
 def read_table(file: io.BytesIO, name: str, schema: pa.Schema) -> pa.Table:
-    table = pq.read_table(file)
+    table = parquet_table(file.getvalue())
     if not table.schema.equals(schema):
         raise ValueError(f"{name}.parquet does not have the columns of an evaluation's {name}")
     table.validate(full=True)

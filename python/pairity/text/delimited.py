@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterator, Sequence
+from threading import Lock
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -77,11 +78,17 @@ def batches(
             raise
         watched.check_quotes(where)
         raise PairityError(f"{where}: a row is longer than {BLOCK_BYTES >> 20} MB. Split it.") from error
+    finally:
+        watched.end()
     watched.check_quotes(where)
 
 
 class Watched:
-    """A stream that remembers its beginning, and whether its quotation marks are balanced."""
+    """A stream that remembers its beginning, and whether its quotation marks are balanced.
+
+    A thread of Arrow reads it ahead, so its reader says when no more is wanted. Otherwise, if Python ended soon after
+    an error, it would kill that thread in the middle of a read, and the C++ of the thread would abort the process.
+    """
 
     closed = False
 
@@ -90,12 +97,20 @@ class Watched:
         self._kind = kind
         self._first = b""
         self._quotes = 0
+        self._reading = Lock()
+        self._ended = False
 
     def read(self, size: int = -1) -> bytes:
-        data: bytes = self._stream.read(size)
-        self._first = self._first or data
-        self._quotes += data.count(b'"')
-        return data
+        with self._reading:
+            data: bytes = b"" if self._ended else self._stream.read(size)
+            self._first = self._first or data
+            self._quotes += data.count(b'"')
+            return data
+
+    def end(self) -> None:
+        """Wait for a read that has begun; there is nothing to read after it."""
+        with self._reading:
+            self._ended = True
 
     def columns(self) -> list[str]:
         line = re.split(rb"[\r\n]", self._first, maxsplit=1)[0].decode("utf-8-sig", "replace")

@@ -61,8 +61,8 @@ def refuse_twice(inputs: Sequence[TextInput | CountsInput]) -> None:
 
 def refuse_language_twice(language: str, first: str, second: str) -> NoReturn:
     raise PairityError(
-        f"the language {language!r} is given twice: {first} and {second}. Leave one out, "
-        f"or put both into one folder and give that as {language}=FOLDER."
+        f"the language {language!r} is given twice: {first} and {second}. Leave one out, or, if both are its "
+        f"text, write {language}=PATH,PATH, or put both into one folder and write {language}=FOLDER."
     )
 
 

@@ -2,7 +2,8 @@
 
 A SOURCE is
 - `LANG=PATH`: the text of one language, PATH a file, a glob, a folder of files, an address that fsspec knows
-  (`s3://bucket/en/*.parquet`), `-` for standard input (`-.jsonl.gz` says what comes), or `wordfreq:en`;
+  (`s3://bucket/en/*.parquet`), `-` for standard input (`-.jsonl.gz` says what comes), or `wordfreq:en`; several with
+  commas between them, `LANG=PATH,PATH`;
 - a folder with one file or one folder per language: `eng_Latn.txt.gz`, `deu_Latn.jsonl.zst`,
   `tel_Telu/*.parquet`;
 - a text file (or a pipe named like one) whose name is its language, as in a folder: `data/*.txt` means the
@@ -26,8 +27,8 @@ from typing import Any
 
 from pairity.errors import PairityError
 from pairity.files.reading import unreadable
-from pairity.text.addresses import Place, place_of
-from pairity.text.finding import files_at, files_of_many, resolve_path
+from pairity.text.addresses import MARK, Place, place_of
+from pairity.text.finding import files_at, files_of_many, glob_matches, resolve_path
 from pairity.text.inputs import (
     COUNTS_COLUMNS,
     AlreadyCounted,
@@ -79,6 +80,46 @@ def resolve(
     return Resolved(tuple(inputs), tuple(notes), tuple(left_out))
 
 
+def separated(word: str) -> list[str]:
+    """The SOURCEs in a word that has commas between them. What follows LANG=PATH is of the same language.
+
+    >>> separated("eng_Latn=a.txt,b.txt,deu_Latn=c.txt")
+    ['eng_Latn=a.txt,b.txt', 'deu_Latn=c.txt']
+    """
+    found: list[str] = []
+    for part in at_commas(word):
+        if found and names_language(found[-1]) and not names_language(part):
+            found[-1] += f",{part}"
+        else:
+            found.append(part)
+    return found
+
+
+def at_commas(word: str) -> list[str]:
+    """The parts of a word, cut at its commas; a path or an address that has commas itself is one part.
+
+    >>> at_commas("a.txt,more/*.txt")
+    ['a.txt', 'more/*.txt']
+    """
+    parts = [part for part in word.split(",") if part.strip()]
+    if len(parts) > 1 and MARK in word:
+        one = not all(MARK in part for part in parts)
+    else:
+        one = len(parts) > 1 and (exists(word) or glob_matches(Path(word)) is not None)
+    return [word] if one else [part.strip() for part in parts]
+
+
+def names_language(source: str) -> bool:
+    """Whether it is LANG=PATH."""
+    language, equals, _ = source.partition("=")
+    return bool(equals) and "/" not in language and not exists(source)
+
+
+def exists(path: str) -> bool:
+    """Whether there is such a path; there is none that is too long, about which `Path` would raise an error."""
+    return os.path.exists(os.path.expanduser(path))  # noqa: PTH110, PTH111
+
+
 def sort_alone(inputs: list[TextInput | CountsInput]) -> None:
     """Sort files given one by one as in a folder: a shell sorts `data/*.txt` by the user's locale."""
     places = [place for place, part in enumerate(inputs) if isinstance(part, TextInput) and part.alone]
@@ -97,8 +138,8 @@ def resolve_one(source: Any, notes: list[str], by_column: bool) -> list[TextInpu
     if isinstance(source, str):
         if not source:
             raise PairityError("a SOURCE is empty: is a shell variable not set? Write . for this folder.")
-        language, equals, rest = source.partition("=")
-        if equals and "/" not in language and not Path(source).expanduser().exists():
+        if names_language(source):
+            language, _, rest = source.partition("=")
             return [named_input(language, rest, source, notes)]
         if file := standard_input(source, by_column):
             if not by_column:
@@ -182,13 +223,20 @@ def from_mapping(language: Any, value: Any, notes: list[str]) -> TextInput | Cou
 
 def named_input(language: str, path: str, origin: str, notes: list[str]) -> TextInput:
     check_language(language, origin)
-    if not path:
+    paths = at_commas(path)
+    if not paths:
         raise PairityError(f"{origin!r} does not name a file: write {language}=PATH.")
-    if path.startswith(WORDFREQ):
+    if word_lists := [one for one in paths if one.startswith(WORDFREQ)]:
+        if len(paths) > 1:
+            raise PairityError(
+                f"{origin}: {word_lists[0]} is all that a language can have: leave it out, or the rest."
+            )
         return TextInput(language, origin, named=True, lines=WordList(path.removeprefix(WORDFREQ)))
-    if file := standard_input(path):
-        return TextInput(language, origin, named=True, files=(file,))
-    return text_input(language, files_at(place_of(path), origin, notes), origin)
+    files: list[TextFile] = []
+    for one in paths:
+        file = standard_input(one)
+        files += [file] if file else files_at(place_of(one), origin, notes)
+    return text_input(language, files, origin)
 
 
 def text_input(language: str, files: Sequence[TextFile], origin: str) -> TextInput:

@@ -17,6 +17,7 @@ from pairity.errors import PairityError, PairityWarning
 from pairity.files.digests import digest
 from pairity.files.pace import Pace
 from pairity.files.reading import unreadable
+from pairity.files.tables import parquet_table
 from pairity.files.writing import write_file
 from pairity.training.engine import Exhausted, Steps
 
@@ -110,9 +111,7 @@ class Checkpoint:
 
 
 def parse(data: bytes) -> tuple[Steps, Exhausted, dict[bytes, bytes]]:
-    import pyarrow.parquet as pq
-
-    table = pq.read_table(pa.BufferReader(data))
+    table = parquet_table(data)
     if table.schema.types != TYPES or any(column.null_count for column in table.columns):
         raise ValueError("its columns are not those of a checkpoint")
     metadata = table.schema.metadata or {}

@@ -179,17 +179,18 @@ def named_languages(sources: Resolved) -> list[str] | None:
     return list(dict.fromkeys(found))
 
 
-def without(languages: Sequence[str], skip: Iterable[str]) -> list[str]:
-    """The languages of train except those to skip."""
+def without(languages: Sequence[str], skip: Iterable[str], chosen: Sequence[str]) -> list[str]:
+    """The chosen languages of train except those to skip."""
     left_out = list(skip)
     if unknown := [language for language in left_out if language not in languages]:
         verb = "is" if len(unknown) == 1 else "are"
         raise PairityError(
             f"{quoted(unknown)} {verb} in --skip, but train has {no_such_language(unknown, languages)}"
         )
-    kept = [language for language in languages if language not in left_out]
+    kept = [language for language in chosen if language not in left_out]
     if not kept:
-        raise PairityError("every language of train is skipped, so there is nothing to learn from.")
+        which = "every language of train" if len(chosen) == len(languages) else "every chosen language"
+        raise PairityError(f"{which} is skipped, so there is nothing to learn from.")
     return kept
 
 

@@ -15,7 +15,7 @@ from pairity.counts.pruning import check_min_count
 from pairity.counts.storage import Storage
 from pairity.counts.values import LanguageCounts, Split, cut_again
 from pairity.errors import PairityError, quoted
-from pairity.languages import chosen
+from pairity.languages import chosen, is_chosen
 from pairity.progress import Progress
 from pairity.text.inputs import CountsInput, Resolved, TextInput
 from pairity.text.options import GivenReading, TextReading
@@ -232,10 +232,16 @@ def read_train_and_dev(
         train_counts = reader.read_train(train_sources, choose=choose)
         of_train = list(train_counts)
     TextReading(**reading).check_languages(of_train)
-    languages = without(of_train, skip)
+    languages = of_train
     notes: list[str] = []
     if choose is not None:
-        languages, notes = chosen(choose, languages)
+        choose, skip = list(choose), list(skip)
+        languages, notes = chosen(choose, of_train)
+        if (
+            train_counts is not None
+        ):  # of the chosen languages: of the others, it is not known which there are
+            skip = [language for language in skip if is_chosen(language, choose)]
+    languages = without(of_train, skip, languages)
 
     compared = compared_on_dev(policy, languages)
     dev_sets, sizes = read_dev_sets(reader, dev_sources, of_train, languages, compared)
