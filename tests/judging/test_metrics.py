@@ -16,7 +16,6 @@ from pairity.errors import PairityError
 from pairity.judging import metrics as catalogue
 from pairity.judging.metrics import FAMILIES, METRICS, fairness, morphology
 from pairity.judging.metrics.compression import (
-    bits_per_byte,
     compression_rate_line,
     cost,
     cost_over_floor,
@@ -165,12 +164,6 @@ def test_fertility_paper_is_the_mean_over_lines_with_words(rows: list[tuple[int,
     found = float(fertility_paper(summed([t for t, _ in rows], [w for _, w in rows])))
     expected = sum(ratios) / len(ratios) if ratios else math.nan
     assert found == pytest.approx(expected, nan_ok=True)
-
-
-def test_bits_per_byte() -> None:
-    assert bits_per_byte(nats=math.log(2) * 80, text_bytes=10) == pytest.approx(8)
-    with pytest.raises(PairityError, match="needs text: it was given 0 bytes"):
-        bits_per_byte(1.0, 0)
 
 
 def test_units_of_scripts_with_combining_marks() -> None:

@@ -6,9 +6,6 @@ of per-line or per-language rates is a different number.
 
 from __future__ import annotations
 
-import math
-
-from pairity.errors import PairityError
 from pairity.judging.arrays import Floats
 from pairity.judging.metrics.metric import MEAN, POOLED, Metric
 from pairity.judging.metrics.sums import Sums, ratio
@@ -66,17 +63,6 @@ def cost_over_floor(sums: Sums) -> Floats:
     pre-tokenizer can save more.
     """
     return ratio(sums.tokens, sums.pretokens)
-
-
-def bits_per_byte(nats: float, text_bytes: int) -> float:
-    """Cross-entropy of a language model in bits per byte of text: (sum of -ln p over tokens) / ln 2 / bytes.
-
-    Per byte, not per token, so that models with different tokenizers can be compared. It needs a language
-    model, so the score table does not hold it.
-    """
-    if text_bytes <= 0:
-        raise PairityError(f"bits per byte needs text: it was given {text_bytes} bytes.")
-    return nats / math.log(2) / text_bytes
 
 
 COMPRESSION: list[Metric[[Sums], Floats]] = [
