@@ -12,7 +12,10 @@ coefficient asked for; `alike`: their deviations are normal; `some far off`: one
 groups`: the same with a third of the languages between them; `long tail`: deviations are exponential; `evenly spread`:
 they are uniform; `uneven groups`: as two groups, but one language in five is in the dearer one; `heavy tails`:
 deviations have Student's distribution with 3 degrees of freedom; `both sides`: one language in 20 is far above the
-rest, and as many far below; `log-normal`: deviations are, with 0.75 as the standard deviation of the logarithm.
+rest, and as many far below; `log-normal`: deviations are, with 0.75 as the standard deviation of the logarithm;
+`Laplace`, `gamma` (with a shape of 2) and `triangular`: deviations have these distributions; `normal and exponential`:
+half of them are normal, the others exponential and twice as large; `unlike groups`: as two groups, but one of them is
+spread out.
 
 A second tokenizer sees the same lines, and most of what makes a line dear in a language makes it dear for both. Its
 true costs are `as unequal`, that is drawn anew, or `half as unequal`: those of the first, half as far from their mean.
@@ -70,11 +73,17 @@ RECORDED = [
     *(Cell(languages, 300, 0.01, "three groups") for languages in (30, 204)),
     *(Cell(languages, 300, 0.01, "long tail") for languages in (30, 204)),
     *(Cell(languages, 300, 0.01, "evenly spread") for languages in (30, 204)),
-    # The method was not chosen by these.
+    # Nothing about the Gini coefficient was chosen by these.
     Cell(60, 300, 0.01, "uneven groups"),
     Cell(60, 300, 0.01, "heavy tails"),
     *(Cell(languages, 300, 0.01, "both sides") for languages in (30, 100)),
     *(Cell(languages, 300, 0.01, "log-normal") for languages in (100, 204)),
+    # Nothing at all was chosen by these.
+    *(Cell(languages, 300, 0.01, "Laplace") for languages in (30, 204)),
+    Cell(100, 300, 0.01, "gamma"),
+    Cell(204, 300, 0.01, "normal and exponential"),
+    Cell(100, 300, 0.01, "triangular"),
+    *(Cell(languages, 300, 0.01, "unlike groups") for languages in (30, 204)),
 ]
 AS_UNEQUAL, HALF_AS_UNEQUAL = "as unequal", "half as unequal"
 DIFFERENCES = [
@@ -115,6 +124,19 @@ def true_costs(cell: Cell, random: np.random.Generator) -> Floats:
     elif cell.shape == "log-normal":
         deviations = np.exp(0.75 * deviations)
         deviations -= deviations.mean()
+    elif cell.shape == "Laplace":
+        deviations = random.laplace(size=cell.languages)
+    elif cell.shape == "gamma":
+        deviations = random.gamma(2, size=cell.languages) - 2.0
+    elif cell.shape == "normal and exponential":
+        exponential = random.exponential(2, size=cell.languages)
+        deviations = np.where(np.arange(cell.languages) % 2 == 0, deviations, exponential)
+        deviations -= deviations.mean()
+    elif cell.shape == "triangular":
+        deviations = random.triangular(-1, 0, 1, cell.languages)
+    elif cell.shape == "unlike groups":
+        lower = np.arange(cell.languages) < cell.languages // 2
+        deviations = np.where(lower, 0.1 * deviations - 1.0, 0.6 * deviations + 1.0)
     elif cell.shape == "long tail":
         deviations = random.exponential(size=cell.languages) - 1.0
     if cell.gini > 0.1:  # normal deviations of that size would make costs negative

@@ -15,7 +15,8 @@ from pairity.judging.metrics.bootstrap import Bootstrap, interval
 from pairity.judging.metrics.comparisons import holm, p_value
 from pairity.judging.metrics.corrected import holding, noisy, shared_noise, standard_errors, widest
 from pairity.judging.metrics.fairness import gini, worst_best
-from pairity.judging.metrics.shapes import SHAPES, Fits, Shape, fitted
+from pairity.judging.metrics.shapes import ALSO_OF_EXTREMES, SHAPES, Fits, Shape, fitted
+from pairity.judging.metrics.shapes import drawn as drawn_from
 
 _path = Path(__file__).resolve().parents[2] / "docs" / "coverage.py"
 _spec = importlib.util.spec_from_file_location("docs_coverage", _path)
@@ -167,12 +168,38 @@ def test_of_a_normal_spread_of_costs_its_size_is_found() -> None:
         (np.repeat([-4.0, 4.0], 45), Shape(2, True)),
         (np.concatenate([np.zeros(80), np.linspace(-40, 40, 10)]), Shape(2, False)),
         (np.repeat([-6.0, 0.0, 6.0], 30), Shape(3, True)),
+        (np.concatenate([np.zeros(80), np.linspace(-40, 40, 10)]), Shape(2, False, same_mean=True)),
+        (np.concatenate([np.zeros(40), 5 + np.linspace(-3, 3, 40), 30 * np.arange(1, 11)]), Shape(3, False)),
     ],
 )
 def test_each_shape_is_found_where_it_is_right(true: np.ndarray, expected: Shape) -> None:
     costs = 50 + true + np.random.default_rng(7).normal(size=90)
-    likelihood = {shape: fitted(shape, costs, np.ones(90))[0] for shape in SHAPES}
-    assert max(SHAPES, key=lambda shape: likelihood[shape] - 1.5 * shape.parameters) == expected
+    among = (*SHAPES, *ALSO_OF_EXTREMES) if expected in ALSO_OF_EXTREMES else SHAPES
+    likelihood = {shape: fitted(shape, costs, np.ones(90))[0] for shape in among}
+    assert max(among, key=lambda shape: likelihood[shape] - 1.5 * shape.parameters) == expected
+
+
+def test_groups_have_variances_of_their_own_only_where_the_shape_says_so() -> None:
+    random = np.random.default_rng(12)
+    costs = 50 + np.repeat([-9.0, 9.0], 45) + np.repeat([0.1, 3.0], 45) * random.normal(size=90)
+    same, own = (fitted(Shape(2, each), costs, np.full(90, 0.01))[1].variances[0] for each in (True, False))
+    assert same[0] == same[1] == pytest.approx(4.5, rel=0.3)
+    assert sorted(own) == pytest.approx([0, 9], abs=2.5)
+
+
+def test_groups_with_the_same_mean_have_one_centre_and_two_widths() -> None:
+    random = np.random.default_rng(11)
+    shape = Shape(2, False, same_mean=True)
+    far = np.array([-40, -30, -25, -20, -10, 10, 20, 25, 30, 40])
+    costs = 50 + np.concatenate([np.zeros(90), far]) + random.normal(size=100)
+    _, fit = fitted(shape, costs, np.ones(100))
+    assert fit.means[0] == pytest.approx([50, 50], abs=1)
+    assert fit.means[0, 0] == fit.means[0, 1]
+    assert sorted(np.sqrt(fit.variances[0])) == pytest.approx([0.4, 25], abs=5)
+    noise = random.normal(size=(300, 100))
+    seen = drawn_from(shape, fit, costs, np.ones(100), noise, random.permutation(noise), random)
+    assert np.abs(seen.mean(axis=0) - costs)[90:].max() < 0.4, "what is far off is not drawn in"
+    assert seen[:, :90].std(axis=1).mean() < 0.7, "what is alike has its noise taken off"
 
 
 @pytest.mark.parametrize("languages", [2, 3, 4])
@@ -189,9 +216,9 @@ def test_shapes_that_the_costs_refute_are_not_drawn_from() -> None:
     random = np.random.default_rng(9)
     noise = random.normal(size=(20, 90))
     apart = Fits.of(50 + np.repeat([-6.0, 0.0, 6.0], 30) + random.normal(size=90), np.ones(90))
-    assert len(apart.draws_of_each(noise, random)) == 2, "three groups or four"
+    assert len(apart.draws_of_each(noise, random)) == 3, "three groups, alike inside or not, or four"
     alike = Fits.of(50 + random.normal(size=90), np.ones(90))
-    assert len(alike.draws_of_each(noise, random)) == len(SHAPES)
+    assert len(alike.draws_of_each(noise, random)) == len(SHAPES) + len(ALSO_OF_EXTREMES)
 
 
 def test_the_widest_interval_holds_all() -> None:
@@ -208,9 +235,9 @@ def test_the_lower_tail_misses_what_the_upper_cannot() -> None:
     def only(costs: np.ndarray) -> np.ndarray:
         return np.asarray(costs[..., 0])
 
-    def tails(value: float, noise: list[float]) -> tuple[float, float]:
+    def tails(value: float, noise: list[float], of_the_rest: float = 1.0) -> tuple[float, float]:
         samples = np.concatenate([[value], truths[:, 0]])
-        _, low, high = interval(holding(only, samples, truths, np.array(noise)[:, None]))
+        _, low, high = interval(holding(only, samples, truths, np.array(noise)[:, None], of_the_rest))
         return low, high
 
     # Noise never lowers the value: no truth above it is missed, and the lower tail has all of the 5%.
@@ -218,6 +245,9 @@ def test_the_lower_tail_misses_what_the_upper_cannot() -> None:
     assert tails(900, [1.1] * 100) == pytest.approx((50, 975), abs=0.1)
     # It does so once in a hundred times.
     assert tails(2000, [0.9] + [1.1] * 99) == pytest.approx((40, 2000), abs=0.1)
+    # Half of the rest is kept back.
+    assert tails(2000, [1.1] * 100, 0.5) == pytest.approx((37.5, 2000), abs=0.1)
+    assert tails(2000, [0.9] + [1.1] * 99, 0.5) == pytest.approx((32.5, 2000), abs=0.1)
     # It does so half of the time: nothing is to be made up for.
     assert tails(500, [0.9, 1.1] * 50) == pytest.approx((25, 975), abs=0.1)
     # The value is the lowest.

@@ -27,6 +27,7 @@ Statistic = Callable[[Floats], Floats]
 """From costs along the last axis to one number."""
 
 HOLDING_TRUTHS, HOLDING_DRAWS = 8, 200
+OF_THE_REST = 0.5  # of extremes; the other half is for what is not drawn: that none of the shapes is right
 FEW_LINES = 10  # below, a variance is taken to be as uncertain as that of normal noise at least
 
 
@@ -53,8 +54,10 @@ class Noisy:
         if self.noise is None or self.common is None:
             return self.draws(statistic)
         noise = self.common * np.maximum(1.0 + self.noise, 0.05)  # a cost is above 0, however large its noise
-        possible = self.corrected_by_shape() if of_extremes else [self.corrected]
-        return widest([holding(statistic, statistic(one), one[1:], noise) for one in possible])
+        if not of_extremes:
+            return holding(statistic, statistic(self.corrected), self.corrected[1:], noise)
+        possible = self.corrected_by_shape()
+        return widest([holding(statistic, statistic(one), one[1:], noise, OF_THE_REST) for one in possible])
 
     @cached_property
     def corrected(self) -> Floats:
@@ -121,13 +124,16 @@ def widest(samples: list[Floats]) -> Floats:
     return np.concatenate([samples[0][:1], ranked[:, :middle].min(axis=0), ranked[:, middle:].max(axis=0)])
 
 
-def holding(statistic: Statistic, samples: Floats, truths: Floats, noise: Floats) -> Floats:
+def holding(
+    statistic: Statistic, samples: Floats, truths: Floats, noise: Floats, of_the_rest: float = 1.0
+) -> Floats:
     """Samples whose percentile interval of any level holds their first, the value, and misses the truth as often as it
     should.
 
     `truths` are what the other samples are of. An interval that holds its value cannot miss a truth above it. If this
     were the truth, how often would the value lie below it? That is all that the upper tail can miss, and where it is
-    less than half of what is asked for, the lower tail misses the rest. Samples below the value move up accordingly.
+    less than half of what is asked for, the lower tail misses the rest, or as much of it as is given. Samples below the
+    value move up accordingly.
     """
     value, order = samples[0], np.argsort(samples[1:], kind="stable")
     ranked = samples[1:][order]
@@ -139,7 +145,8 @@ def holding(statistic: Statistic, samples: Floats, truths: Floats, noise: Floats
     seen = statistic(truths[order[places]][:, None, :] * noise[:HOLDING_DRAWS])
     value_below = (seen < ranked[places][:, None]).mean(axis=1)
     upper = np.interp(np.arange(below), places, value_below)
-    lower = np.where(levels[:below] <= upper, levels[:below], (levels[:below] + upper) / 2)
+    wanted = levels[:below]
+    lower = np.where(wanted <= upper, wanted, (wanted + of_the_rest * upper) / (1 + of_the_rest))
     lower = np.maximum.accumulate(lower)
     after = levels[below] if below < len(ranked) else 1.0
     found = samples.copy()

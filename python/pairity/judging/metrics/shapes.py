@@ -1,11 +1,11 @@
 """What costs may be without the noise of lines: draws from the shapes that the observed costs do not refute.
 
 A shape is a distribution of true costs in one to four groups, normal within each group: all languages around one
-cost; some far off and the others alike; groups that differ, alike inside. An observed cost has the noise of its own
-language on top. Each shape is fitted by maximum likelihood (EM). What all languages contribute to is drawn from the
-shapes in turn, each weighing as much as the criterion of Hannan and Quinn (1979) says: more groups must pay for
-themselves. What hangs on single languages differs too much from shape to shape for that, so there are draws from each
-shape that is not refuted.
+cost; some far off and the others alike, on one side or on both; groups that differ, alike inside. An observed cost has
+the noise of its own language on top. Each shape is fitted by maximum likelihood (EM). What all languages contribute to
+is drawn from the simpler shapes in turn, each weighing as much as the criterion of Hannan and Quinn (1979) says: more
+groups must pay for themselves. What hangs on single languages differs too much from shape to shape for that, so there
+are draws from each shape that is not refuted.
 
 A draw is made in two steps. First the shape: which language is in which group, and the mean and the variance of each
 group. The variance is the one under which the observed scatter has the rank of a random one: it is 0 where even that is
@@ -34,23 +34,36 @@ REFUTED = 2.0  # a shape whose log-likelihood is less than the highest by more t
 
 @dataclass(frozen=True)
 class Shape:
-    """Groups of languages. Their variances are the same, or each has its own."""
+    """Groups of languages. Their variances are the same, or each has its own; and so are their means."""
 
     groups: int
     same_variance: bool
+    same_mean: bool = False
 
     @property
     def parameters(self) -> int:
-        return 2 * self.groups - 1 + (1 if self.same_variance else self.groups)
+        means, variances = (1 if same else self.groups for same in (self.same_mean, self.same_variance))
+        return self.groups - 1 + means + variances
 
     def pooled(self, values: Floats) -> Floats:
         """Sums over all groups, in place of each, where groups have the same variance: rows x groups."""
-        if not self.same_variance:
-            return values
-        return np.broadcast_to(values.sum(axis=1, keepdims=True), values.shape)
+        return summed(values) if self.same_variance else values
+
+    def centres(self, weighted: Floats, weights: Floats) -> Floats:
+        """Means of groups, given the sums of weighted costs and of weights in each."""
+        if self.same_mean:
+            weighted, weights = summed(weighted), summed(weights)
+        return weighted / (weights + 1e-300)
+
+
+def summed(values: Floats) -> Floats:
+    """The sum over all groups, in place of each."""
+    return np.broadcast_to(values.sum(axis=1, keepdims=True), values.shape)
 
 
 SHAPES = (Shape(1, True), Shape(2, True), Shape(2, False), Shape(3, True), Shape(4, True))
+# Tails as long as true ones are, on both sides or on one. The outermost languages hang on them; the others hardly do.
+ALSO_OF_EXTREMES = (Shape(2, False, same_mean=True), Shape(3, False))
 
 
 @dataclass(frozen=True)
@@ -85,13 +98,14 @@ class Fits:
 
     @classmethod
     def of(cls, costs: Floats, errors: Floats) -> Fits:
-        fits = [fitted(shape, costs, errors**2) for shape in SHAPES]
+        fits = [fitted(shape, costs, errors**2) for shape in (*SHAPES, *ALSO_OF_EXTREMES)]
         return cls(costs, errors**2, [groups for _, groups in fits], np.array([each for each, _ in fits]))
 
     def draws(self, noise: Floats, random: np.random.Generator) -> Floats:
         """Costs as they may be without noise, as many times as there are draws of noise: draws x languages."""
         penalty = max(2.0, 2 * np.log(np.log(len(self.costs))))  # of few languages as much as Akaike's
-        score = self.likelihoods - penalty / 2 * np.array([shape.parameters for shape in SHAPES])
+        parameters = np.array([shape.parameters for shape in SHAPES])
+        score = self.likelihoods[: len(SHAPES)] - penalty / 2 * parameters
         weights = np.exp(score - score.max())
         places = (random.permutation(len(noise)) + 0.5) / len(noise)
         chosen = np.searchsorted(np.cumsum(weights / weights.sum())[:-1], places)
@@ -109,15 +123,18 @@ class Fits:
         return [self._drawn(int(i), noise, random.permutation(noise), random) for i in possible]
 
     def _drawn(self, i: int, noise: Floats, others: Floats, random: np.random.Generator) -> Floats:
-        return drawn(SHAPES[i], self.groups[i], self.costs, self.noise, noise, others, random)
+        shape = (*SHAPES, *ALSO_OF_EXTREMES)[i]
+        return drawn(shape, self.groups[i], self.costs, self.noise, noise, others, random)
 
 
 def fitted(shape: Shape, costs: Floats, noise: Floats) -> tuple[float, Groups]:
-    """The log-likelihood and the groups of the best fit, from several starts: neighbours are in the same group."""
+    """The log-likelihood and the groups of the best fit, from several starts: neighbours are in the same group,
+    or those equally far from the middle."""
     languages = len(costs)
     few, some = max(1, languages // 15), max(1, languages // 5)
     cuts = sorted({few, some, languages // 2, languages - some, languages - few})
-    rank = np.argsort(np.argsort(costs, kind="stable"))
+    apart = -np.abs(costs - np.median(costs)) if shape.same_mean else costs
+    rank = np.argsort(np.argsort(apart, kind="stable"))
     chosen = list(combinations(cuts, shape.groups - 1)) or [tuple(range(1, shape.groups))]
     starts = np.stack([np.searchsorted(np.array(each), rank, side="right") for each in chosen])
     membership = 0.98 * (starts[:, :, None] == np.arange(shape.groups)) + 0.02 / shape.groups
@@ -152,7 +169,7 @@ def maximised(shape: Shape, variances: Floats, membership: Floats, costs: Floats
     real = variances[:, None, :] / total
     weights = membership / total
     size = membership.sum(axis=1) + 1e-12
-    means = (weights * costs[:, None]).sum(axis=1) / (weights.sum(axis=1) + 1e-300)
+    means = shape.centres((weights * costs[:, None]).sum(axis=1), weights.sum(axis=1))
     without_noise = (real * (costs[:, None] - means[:, None, :])) ** 2 + real * noise[:, None]
     variances = (membership * without_noise).sum(axis=1) / size
     shares = size / size.sum(axis=1, keepdims=True)
@@ -181,12 +198,15 @@ def drawn(
         by_chance = np.sqrt(real) * random.normal(size=noise.shape)
         by_chance += np.sqrt((1 - real) / variance) * np.roll(others, sweep, axis=0)
         scatter = members.sum(by_chance**2) - members.sum(by_chance) ** 2 / np.maximum(members.sizes, 1)
+        if shape.same_mean:
+            scatter = members.sum((by_chance - by_chance.mean(axis=1, keepdims=True)) ** 2)
         groups = explained(shape, members, costs, variance, scatter, fit, random)
     of_language = np.take_along_axis(groups.variances, labels, axis=1)
     means = np.take_along_axis(groups.means, labels, axis=1)
     real = of_language / (of_language + variance)
-    # Alone in its group, a language is uncertain by its own noise; by the draws of it, not by those of the mean.
-    real[np.take_along_axis(members.sizes, labels, axis=1) == 1] = 1.0
+    if not shape.same_mean:
+        # Alone in its group, a language is uncertain by its own noise; by the draws of it, not by those of the mean.
+        real[np.take_along_axis(members.sizes, labels, axis=1) == 1] = 1.0
     found: Floats = means + real * (costs - means) + np.sqrt(real) * noise
     return found
 
@@ -234,7 +254,7 @@ def explained(
     """
     scatter = np.maximum(shape.pooled(scatter), 1e-9)
     everywhere = np.broadcast_to(costs, members.labels.shape)
-    means = members.sum(everywhere) / np.maximum(members.sizes, 1)
+    means = shape.centres(members.sum(everywhere), members.sizes)
 
     def together(values: Floats) -> Floats:
         return shape.pooled(members.sum(values))
@@ -247,21 +267,23 @@ def explained(
     variances = np.clip(together(away()) / scatter - noise.mean(), 0.0, largest)
     for _ in range(NEWTON_STEPS):
         weights = 1 / (np.take_along_axis(variances, members.labels, axis=1) + noise)
-        means = members.sum(weights * costs) / (members.sum(weights) + 1e-300)
+        means = shape.centres(members.sum(weights * costs), members.sum(weights))
         relative = away() * weights
         slope = together(relative * weights)
         step = np.where(slope > 0, (together(relative) - scatter) / (slope + 1e-300), 0.0)
         variances = np.clip(variances + step, 0.0, largest)
     weights = 1 / (np.take_along_axis(variances, members.labels, axis=1) + noise)
     precision = members.sum(weights)
-    empty = members.sizes == 0
-    means = members.sum(weights * costs) / np.where(empty, 1.0, precision)
-    means = means + random.normal(size=means.shape) / np.sqrt(np.where(empty, 1.0, precision))
-    if not shape.same_variance:
+    means = shape.centres(members.sum(weights * costs), precision)
+    by_chance = random.normal(size=(len(means), 1 if shape.same_mean else shape.groups))
+    if shape.same_mean:
+        precision = summed(precision)
+    means = means + by_chance / np.sqrt(np.where(precision == 0, 1.0, precision))
+    if not (shape.same_variance or shape.same_mean):
         variances = np.where(members.sizes == 1, 0.0, variances)  # one language has no scatter
     shares = random.standard_gamma(members.sizes + 0.5)
     return Groups(
         shares / shares.sum(axis=1, keepdims=True),
-        np.where(empty, fit.means, means),
-        np.where(empty, fit.variances, variances),
+        np.where(precision == 0, fit.means, means),
+        np.where(members.sizes == 0, fit.variances, variances),
     )
