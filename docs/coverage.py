@@ -15,7 +15,7 @@ deviations have Student's distribution with 3 degrees of freedom; `both sides`: 
 rest, and as many far below; `log-normal`: deviations are, with 0.75 as the standard deviation of the logarithm;
 `Laplace`, `gamma` (with a shape of 2) and `triangular`: deviations have these distributions; `normal and exponential`:
 half of them are normal, the others exponential and twice as large; `unlike groups`: as two groups, but one of them is
-spread out.
+spread out. `any of these`: every corpus has one of all these, by lot.
 
 A second tokenizer sees the same lines, and most of what makes a line dear in a language makes it dear for both. Its
 true costs are `as unequal`, that is drawn anew, or `half as unequal`: those of the first, half as far from their mean.
@@ -59,6 +59,7 @@ class Cell:
     second: str = ""
 
 
+ANY = "any of these"
 RECORDED = [
     *(
         Cell(languages, lines, true)
@@ -85,6 +86,13 @@ RECORDED = [
     Cell(100, 300, 0.01, "triangular"),
     *(Cell(languages, 300, 0.01, "unlike groups") for languages in (30, 204)),
 ]
+SHAPES = tuple(dict.fromkeys(cell.shape for cell in RECORDED))
+RECORDED += [
+    Cell(languages, lines, true, ANY)
+    for true in (0.002, 0.01)
+    for languages in (30, 204)
+    for lines in (300, 1000)
+]
 AS_UNEQUAL, HALF_AS_UNEQUAL = "as unequal", "half as unequal"
 DIFFERENCES = [
     *(Cell(30, lines, 0.002, second=HALF_AS_UNEQUAL) for lines in (40, 300)),
@@ -101,6 +109,8 @@ BOTH = 0.8  # the share of the noise of a line that two tokenizers have in commo
 
 def true_costs(cell: Cell, random: np.random.Generator) -> Floats:
     """Costs around 1 with exactly the Gini coefficient of the cell."""
+    if cell.shape == ANY:
+        cell = replace(cell, shape=str(random.choice(SHAPES)))
     deviations = random.normal(size=cell.languages)
     if cell.shape == "some far off":
         far = max(1, cell.languages // 15)
