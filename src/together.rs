@@ -84,10 +84,12 @@ impl Together {
 
     fn keep_births(&mut self, is_made_again: bool) {
         let Some(born) = &mut self.born else { return };
+        let is_frequent = |birth: &Birth| birth.count >= self.learners[birth.language as usize].queued_from();
+        if !self.births.iter().any(is_frequent) {
+            return self.births.clear();
+        }
         self.births.sort_unstable_by_key(|birth| (birth.pair, birth.language));
         for births in self.births.chunk_by(|a, b| a.pair == b.pair) {
-            let is_frequent =
-                |birth: &Birth| birth.count >= self.learners[birth.language as usize].queued_from();
             if !births.iter().any(is_frequent) {
                 continue;
             }

@@ -5,7 +5,8 @@
 //!
 //! Every pair that may come next has a row of counts. Counts only fall after a pair is born, so an outdated row gives an
 //! upper bound of the score under any weights, and is corrected only when it reaches the top. New weights mean new scores:
-//! only the rows near the top (`running`) are scored again, the others wait in tiers until their bound reaches the top.
+//! only the rows near the top (`running`) are scored again, the others wait in tiers until what a tier may score reaches
+//! the top.
 
 mod rows;
 mod tiers;
@@ -14,6 +15,7 @@ mod weights;
 use crate::check_in::CheckIn;
 use crate::error::{Error, Result};
 use crate::heap::Heap;
+use crate::joint::ROUNDING;
 use crate::pair::{Candidate, Pair};
 use crate::queue::order;
 use crate::together::{Birth, Now};
@@ -22,7 +24,7 @@ use crate::vocabulary::Vocabulary;
 use rows::Rows;
 use rustc_hash::FxHashSet;
 use std::cmp::Ordering;
-use tiers::{Bound, FEW, TIERS, Tier};
+use tiers::{FEW, TIERS, Tier};
 pub use weights::{is_time_to_weigh, power};
 
 /// What a power is at least, so that every language weighs something.
@@ -31,10 +33,10 @@ const LEAST: f64 = 1e-280;
 const SIZES: (f64, f64) = (1e-20, 1e20);
 /// Pairs that cannot reach this share of the best score have no row.
 const LISTED_FROM: f64 = 0.15;
-/// Bounds take powers below this share of the largest for it: they may soon be larger.
+/// Tiers take powers below this share of the largest for it: they may soon be larger.
 const SMALL_POWER: f64 = 0.01;
 /// Rows from this share of the best score on are in the heap.
-const NEAR_FROM: f64 = 0.97;
+const NEAR_FROM: f64 = 0.995;
 
 /// `measured`: whether each language is.
 pub fn check(beta: f64, measured: bool) -> Result<()> {
@@ -67,23 +69,27 @@ pub struct Fair {
     /// How many units of the measure, such as dev lines, the train text of each language is worth.
     sizes: Vec<f64>,
     weights: Vec<f64>,
+    /// The same where the smallest may grow: what tiers are for.
+    weights_to_come: Vec<f64>,
+    is_new_weight: bool,
+    /// The highest score when rows were last sorted.
+    most: f64,
     running: Rows,
     most_running: usize,
-    /// Of `running`: what each scores, or more. Empty when the weights have changed.
+    /// Of `running`: what each scores, or more.
     scores: Vec<f64>,
     /// The rows that score `near_limit` and more.
     near: Heap<Near>,
     near_limit: f64,
     /// From high bounds to low ones.
     tiers: Vec<Tier>,
-    /// Of the pairs that have no row.
-    unlisted: Bound,
-    /// Those that have one, or had.
-    listed: FxHashSet<Pair>,
+    /// What pairs without a row score at most.
+    unlisted: f64,
     /// The highest power in the languages of the last pair. A dearer language may have no pair left.
     power: f64,
-    /// Empty: memory for sorting.
-    spare: Vec<Rows>,
+    /// Empty: memory for a row that is placed, and for rows that are sorted.
+    row: Rows,
+    spare: Rows,
 }
 
 impl Fair {
@@ -92,21 +98,22 @@ impl Fair {
         let size = |(&tokens, gauge): (&u64, &Gauge)| tokens as f64 * gauge.rate();
         let sizes = train_tokens.iter().zip(gauges).map(size).map(|size| size.max(SIZES.0).min(SIZES.1));
         let sizes: Vec<f64> = sizes.collect();
-        // Nothing waits yet, and no pair has a row: by whatever weights.
-        let bound = |limit: f64| Bound::new(sizes.clone(), limit, &sizes);
         let mut fair = Fair {
             beta,
             weights: Vec::new(),
+            weights_to_come: Vec::new(),
+            is_new_weight: true,
+            most: 0.0,
             running: Rows::default(),
             most_running: FEW,
             scores: Vec::new(),
             near: Heap::default(),
             near_limit: f64::INFINITY,
-            tiers: TIERS.map(|_| Tier::new(bound(0.0))).into(),
-            unlisted: bound(f64::INFINITY),
-            listed: FxHashSet::default(),
+            tiers: TIERS.map(|_| Tier::new(sizes.clone())).into(),
+            unlisted: f64::INFINITY,
             power: 1.0,
-            spare: Vec::new(),
+            spare: Rows::default(),
+            row: Rows::default(),
             sizes,
         };
         fair.weigh(gauges);
@@ -119,28 +126,32 @@ impl Fair {
         let share = |gauge: &Gauge| (lowest / gauge.rate()).clamp(0.0, 1.0);
         let powers = gauges.iter().map(|gauge| power(share(gauge), self.beta).max(LEAST));
         self.weights = powers.zip(&self.sizes).map(|(power, size)| power / size).collect();
-        self.scores.clear();
-        for bound in self.tiers.iter_mut().map(|tier| &mut tier.bound).chain([&mut self.unlisted]) {
-            bound.weigh(&self.weights);
-        }
+        let least = self.sizes.iter().map(|size| SMALL_POWER * self.power / size);
+        self.weights_to_come =
+            self.weights.iter().zip(least).map(|(&weight, least)| weight.max(least)).collect();
+        self.is_new_weight = true;
+        self.tiers.iter_mut().for_each(|tier| tier.weigh(&self.weights));
     }
 
     /// The pair of the highest score; on a tie, the first in the order of their counts. Millions of pairs may have to be
     /// listed for it.
     pub fn best(&mut self, mut now: Now, check_in: &mut CheckIn) -> Result<Option<Candidate>> {
-        if self.scores.is_empty() {
+        if self.is_new_weight {
+            self.is_new_weight = false;
             self.score_all();
+            self.bound_unlisted(&now);
         }
         self.take_in_born(&mut now);
-        if self.running.len() > self.most_running {
-            self.open(1, &now, check_in)?;
-        }
         loop {
             let top = self.top(&now);
             let most = top.map_or(0.0, |top| top.score);
-            if let Some(last) = self.tiers.iter().rposition(|tier| tier.bound.reaches(most)) {
-                self.open(last + 1, &now, check_in)?;
-            } else if self.unlisted.reaches(most) {
+            if self.running.len() > self.most_running {
+                self.sort(None, most, &now, check_in)?;
+                continue;
+            }
+            if let Some(tier) = self.tiers.iter().rposition(|tier| tier.reaches(most)) {
+                self.sort(Some(tier), most, &now, check_in)?;
+            } else if self.unlisted > 0.0 && self.unlisted >= most {
                 self.list_rarer(most, &mut now, check_in)?;
             } else {
                 if let Some(Near { row, candidate, .. }) = top {
@@ -153,8 +164,13 @@ impl Fair {
     }
 
     fn score_all(&mut self) {
+        self.forget_scores();
         let Self { running, weights, .. } = self;
-        self.scores = (0..running.len()).map(|row| running.score(row, weights)).collect();
+        self.scores.extend((0..running.len()).map(|row| running.score(row, weights)));
+    }
+
+    fn forget_scores(&mut self) {
+        self.scores.clear();
         self.near.clear();
         self.near_limit = f64::INFINITY;
     }
@@ -177,30 +193,18 @@ impl Fair {
 
     fn take_in_born(&mut self, now: &mut Now) {
         for births in now.together.take_born().chunk_by(|a, b| a.pair == b.pair) {
-            let pair = births[0].pair;
-            self.listed.insert(pair);
-            self.list(pair, births.iter().copied(), now);
+            self.list(births[0].pair, births.iter().copied(), now);
         }
     }
 
     fn list(&mut self, pair: Pair, births: impl Iterator<Item = Birth>, now: &Now) {
-        let row = self.running.len();
-        self.running.push(pair, births);
-        let candidate = Candidate { count: self.running.total(row), pair };
-        if !now.admission.admits(&candidate, now.vocabulary) {
-            return self.running.pop();
+        let mut row = std::mem::take(&mut self.row);
+        row.push(pair, births);
+        if now.admission.admits(&Candidate { count: row.total(0), pair }, now.vocabulary) {
+            self.place(&row, 0, now.vocabulary);
         }
-        let below = |tier: &&mut Tier| self.running.score(row, &tier.bound.by) < tier.bound.limit;
-        match self.tiers.iter_mut().rev().find(below) {
-            Some(tier) => {
-                tier.rows.push_from(&self.running, row);
-                self.running.pop();
-            }
-            None => {
-                self.scores.push(self.running.score(row, &self.weights));
-                self.near_or_not(row, now.vocabulary);
-            }
-        }
+        row.clear();
+        self.row = row;
     }
 
     fn near_or_not(&mut self, row: usize, vocabulary: &Vocabulary) {
@@ -236,72 +240,77 @@ impl Fair {
         }
     }
 
-    /// Sorts the rows that run and those of the first tiers anew, and of further tiers that have too many.
-    fn open(&mut self, at_least: usize, now: &Now, check_in: &mut CheckIn) -> Result<()> {
-        let tiers =
-            (at_least..TIERS.len()).find(|&last| self.tiers[last - 1].has_room()).unwrap_or(TIERS.len());
-        let (by, opened) = (self.weights_to_come(), &mut self.tiers[..tiers]);
+    /// Sorts the rows of a tier anew, or those that run; `most` is the highest score.
+    fn sort(&mut self, tier: Option<usize>, most: f64, now: &Now, check_in: &mut CheckIn) -> Result<()> {
         let mut old = std::mem::take(&mut self.spare);
-        old.resize_with(TIERS.len() + 1, Rows::default);
-        let unsorted = opened.iter_mut().map(|tier| &mut tier.rows).chain([&mut self.running]);
-        unsorted.zip(&mut old).for_each(|(rows, old)| std::mem::swap(rows, old));
-        let (mut most, mut at_most) = (0.0, Vec::with_capacity(old.iter().map(Rows::len).sum()));
-        for rows in &old {
-            for row in 0..rows.len() {
-                // Counts only fall: what is too rare stays so.
-                let is_frequent = rows.total(row) >= now.admission.floor();
-                most = f64::max(most, if is_frequent { rows.score(row, &self.weights) } else { 0.0 });
-                at_most.push(is_frequent.then(|| rows.score(row, &by)));
-                check_in.now()?;
+        self.most = most;
+        match tier {
+            Some(tier) => std::mem::swap(&mut self.tiers[tier].rows, &mut old),
+            None => {
+                std::mem::swap(&mut self.running, &mut old);
+                self.forget_scores();
             }
         }
-        for (tier, share) in opened.iter_mut().zip(TIERS) {
-            tier.bound = Bound::new(by.clone(), most * share, &self.weights);
+        for (tier, share) in self.tiers.iter_mut().zip(TIERS).filter(|(tier, _)| tier.rows.len() == 0) {
+            tier.limit(&self.weights_to_come, share * most);
         }
-        let mut at_most = at_most.into_iter();
-        for rows in &old {
-            for (row, at_most) in (0..rows.len()).zip(&mut at_most) {
-                if let Some(at_most) = at_most {
-                    let tier = opened.iter_mut().rev().find(|tier| at_most < tier.bound.limit);
-                    tier.map_or(&mut self.running, |tier| &mut tier.rows).push_from(rows, row);
-                }
+        for row in 0..old.len() {
+            // Counts only fall: what is too rare stays so.
+            if old.total(row) >= now.admission.floor() {
+                self.place(&old, row, now.vocabulary);
             }
-            check_in.look()?;
+            check_in.now()?;
         }
-        // The last one opened has kept what belongs further down: it has no more room than before.
-        let sorted = if tiers < TIERS.len() { tiers - 1 } else { tiers };
-        opened[..sorted].iter_mut().for_each(Tier::make_room);
-        old.iter_mut().for_each(Rows::clear);
+        if tier.is_none() {
+            self.most_running = 2 * self.running.len() + FEW;
+        }
+        old.clear();
         self.spare = old;
-        self.most_running = 2 * self.running.len() + FEW;
-        self.score_all();
         Ok(())
+    }
+
+    /// Puts a row where it need not be looked at for as long as possible.
+    fn place(&mut self, rows: &Rows, row: usize, vocabulary: &Vocabulary) {
+        let score = rows.score(row, &self.weights_to_come);
+        let mut tiers = self.tiers.iter_mut().zip(TIERS).rev();
+        match tiers.find(|(tier, share)| score < share * self.most && tier.covers(rows, row)) {
+            Some((tier, _)) => tier.push(rows, row, &self.weights),
+            None => {
+                self.running.push_from(rows, row);
+                self.scores.push(rows.score(row, &self.weights));
+                self.near_or_not(self.scores.len() - 1, vocabulary);
+            }
+        }
     }
 
     /// Takes in more pairs that have no row; `most` is the highest score of those that have one.
     fn list_rarer(&mut self, most: f64, now: &mut Now, check_in: &mut CheckIn) -> Result<()> {
         let most = if most > 0.0 { most } else { self.most_in_one_language(now, check_in)? };
-        let by = self.weights_to_come();
-        let each = LISTED_FROM * most / by.len() as f64;
+        let by = self.weights_to_come.clone();
+        // Of languages that weigh little yet, more is left out.
+        let weighty: f64 = self.weights.iter().zip(&by).map(|(weight, by)| weight / by).sum();
+        let each = LISTED_FROM * most / weighty;
+        let rows = self.tiers.iter().map(|tier| &tier.rows).chain([&self.running]);
+        let mut listed: FxHashSet<Pair> = rows.flat_map(|rows| rows.pairs.iter().copied()).collect();
         for (language, weight) in by.iter().enumerate() {
             // No pair without a row then scores more than `each` in any language.
             let from = ((each / weight) as u64).saturating_add(1);
             for Candidate { pair, .. } in now.together.learners[language].take_rarer(from) {
-                if self.listed.insert(pair) {
+                if listed.insert(pair) {
                     self.list(pair, now.together.births_of(pair), now);
                 }
                 check_in.now()?;
             }
             check_in.look()?;
         }
-        self.unlisted = Bound::new(by, LISTED_FROM * most, &self.weights);
+        self.bound_unlisted(now);
         Ok(())
     }
 
-    /// The weights that bounds are for: those of now, where the smallest may grow.
-    fn weights_to_come(&self) -> Vec<f64> {
-        let least = self.sizes.iter().map(|size| SMALL_POWER * self.power / size);
-        self.weights.iter().zip(least).map(|(&weight, least)| weight.max(least)).collect()
+    fn bound_unlisted(&mut self, now: &Now) {
+        let most = now.together.learners.iter().map(|learner| (learner.queued_from() - 1) as f64);
+        let most: f64 = most.zip(&self.weights).map(|(count, weight)| count * weight).sum();
+        self.unlisted = most * ROUNDING;
     }
 
     fn highest_power(&self, row: usize) -> f64 {

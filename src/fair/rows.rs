@@ -47,24 +47,21 @@ impl Rows {
         self.counts.clear();
     }
 
-    pub fn pop(&mut self) {
-        self.pairs.pop();
-        self.ends.pop();
-        let end = self.ends.last().copied().unwrap_or(0);
-        self.languages.truncate(end);
-        self.counts.truncate(end);
-    }
-
     fn range(&self, row: usize) -> Range<usize> {
         let start = if row == 0 { 0 } else { self.ends[row - 1] };
         start..self.ends[row]
     }
 
-    /// Those in which the pair still occurs.
-    pub fn languages(&self, row: usize) -> impl Iterator<Item = usize> {
+    /// By language.
+    pub fn counts(&self, row: usize) -> impl Iterator<Item = (usize, u64)> {
         let range = self.range(row);
         let counts = self.languages[range.clone()].iter().zip(&self.counts[range]);
-        counts.filter(|(_, count)| **count > 0).map(|(&language, _)| language as usize)
+        counts.map(|(&language, &count)| (language as usize, count))
+    }
+
+    /// Those in which the pair still occurs.
+    pub fn languages(&self, row: usize) -> impl Iterator<Item = usize> {
+        self.counts(row).filter(|&(_, count)| count > 0).map(|(language, _)| language)
     }
 
     pub fn total(&self, row: usize) -> u64 {

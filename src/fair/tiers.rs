@@ -6,53 +6,111 @@ use super::rows::Rows;
 use crate::joint::ROUNDING;
 
 /// Rows below these shares of the best score wait: in the first tier, in the second, and so on.
-pub const TIERS: [f64; 5] = [0.85, 0.6, 0.35, 0.12, 0.03];
-/// A tier may double, and have this many rows more, before it is sorted anew.
+pub const TIERS: [f64; 6] = [0.95, 0.85, 0.6, 0.35, 0.12, 0.03];
+/// The rows that run may double, and become so many more, before they are sorted anew.
 pub const FEW: usize = if cfg!(test) { 3 } else { 2_000 };
 
-/// What some pairs score at most: `limit` by the weights `by`, up to `ceiling` by the weights of now.
-pub struct Bound {
-    pub by: Vec<f64>,
-    pub limit: f64,
+/// By how much most weights may have grown, each a way to bound a tier: see [`Tier::weigh`].
+const GROWTHS: [f64; 16] =
+    [0.8, 0.9, 0.95, 0.98, 1.0, 1.01, 1.02, 1.04, 1.07, 1.1, 1.15, 1.2, 1.3, 1.5, 1.8, 2.5];
+
+/// Rows that need no look until the best pair scores less than what they may score.
+pub struct Tier {
+    pub rows: Rows,
+    /// By the weights `by` each row scores less than `limit`,
+    by: Vec<f64>,
+    limit: f64,
+    /// and this at most in each language,
+    peaks: Vec<f64>,
+    /// so by the weights of now, it scores this at most.
     ceiling: f64,
 }
 
-impl Bound {
-    pub fn new(by: Vec<f64>, limit: f64, weights: &[f64]) -> Bound {
-        let mut bound = Bound { by, limit, ceiling: limit };
-        bound.weigh(weights);
-        bound
-    }
-
-    pub fn weigh(&mut self, weights: &[f64]) {
-        let growth = weights.iter().zip(&self.by).map(|(now, then)| now / then).fold(0.0, f64::max);
-        self.ceiling = self.limit * growth * ROUNDING;
-    }
-
-    /// Whether one of the pairs may score as much.
-    pub fn reaches(&self, score: f64) -> bool {
-        self.limit > 0.0 && self.ceiling >= score
-    }
-}
-
-/// Rows that need no look until the best pair scores less than their bound.
-pub struct Tier {
-    pub rows: Rows,
-    pub bound: Bound,
-    /// With more rows than this, many have fallen far below the bound.
-    most_rows: usize,
-}
-
 impl Tier {
-    pub fn new(bound: Bound) -> Tier {
-        Tier { rows: Rows::default(), bound, most_rows: FEW }
+    pub fn new(by: Vec<f64>) -> Tier {
+        let peaks = vec![0.0; by.len()];
+        Tier { rows: Rows::default(), by, limit: 0.0, peaks, ceiling: 0.0 }
     }
 
-    pub fn has_room(&self) -> bool {
-        self.rows.len() <= self.most_rows
+    /// For the rows to come: there are none now.
+    pub fn limit(&mut self, by: &[f64], limit: f64) {
+        self.by.copy_from_slice(by);
+        self.peaks.fill(0.0);
+        (self.limit, self.ceiling) = (limit, 0.0);
     }
 
-    pub fn make_room(&mut self) {
-        self.most_rows = 2 * self.rows.len() + FEW;
+    /// Whether a row is below the limit.
+    pub fn covers(&self, rows: &Rows, row: usize) -> bool {
+        rows.score(row, &self.by) < self.limit
+    }
+
+    pub fn push(&mut self, rows: &Rows, row: usize, weights: &[f64]) {
+        let mut score = 0.0;
+        for (language, count) in rows.counts(row) {
+            let (count, peak) = (count as i64 as f64, &mut self.peaks[language]);
+            *peak = f64::max(*peak, self.by[language] * count);
+            score += weights[language] * count;
+        }
+        self.ceiling = f64::max(self.ceiling, score * ROUNDING);
+        self.rows.push_from(rows, row);
+    }
+
+    /// What rows score at most by new weights. If no weight has grown by more than some factor, neither has a score. If a
+    /// few have, a score has grown by that factor and by what these languages may add, which is little where all rows have
+    /// low counts in them. So each factor gives a bound; the lowest one counts.
+    pub fn weigh(&mut self, weights: &[f64]) {
+        let mut ceilings = GROWTHS.map(|growth| growth * self.limit);
+        for ((&now, &then), &peak) in weights.iter().zip(&self.by).zip(&self.peaks) {
+            let grown = now / then;
+            for (ceiling, growth) in ceilings.iter_mut().zip(GROWTHS) {
+                *ceiling += f64::max(grown - growth, 0.0) * peak;
+            }
+        }
+        self.ceiling = ceilings.into_iter().fold(f64::INFINITY, f64::min) * ROUNDING;
+    }
+
+    /// Whether one of the rows may score as much.
+    pub fn reaches(&self, score: f64) -> bool {
+        self.rows.len() > 0 && self.ceiling >= score
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pair::Pair;
+    use crate::together::Birth;
+    use proptest::prelude::*;
+
+    fn weights() -> impl Strategy<Value = Vec<f64>> {
+        prop::collection::vec(prop_oneof![1e-290..1e-200, 0.001..10.0], 3)
+    }
+
+    proptest! {
+        #[test]
+        fn no_row_scores_more_than_its_tier_may(
+            given in prop::collection::vec([0..50u64, 0..50u64, 0..50u64], 1..9),
+            times in [weights(), weights(), weights()],
+        ) {
+            let [by, then, now] = times;
+            let mut rows = Rows::default();
+            for counts in given {
+                let births = (0..).zip(counts).map(|(language, count)| Birth { pair: Pair::new(0, 0), language, count });
+                rows.push(Pair::new(0, 0), births);
+            }
+            let mut tier = Tier::new(by.clone());
+            tier.limit(&by, 200.0);
+            for row in 0..rows.len() {
+                if tier.covers(&rows, row) {
+                    tier.push(&rows, row, &then);
+                }
+            }
+            let reaches_all = |tier: &Tier, weights: &[f64]| {
+                (0..tier.rows.len()).all(|row| tier.reaches(tier.rows.score(row, weights)))
+            };
+            prop_assert!(reaches_all(&tier, &then));
+            tier.weigh(&now);
+            prop_assert!(reaches_all(&tier, &now));
+        }
     }
 }
