@@ -34,3 +34,9 @@ def test_reading_starts_no_threads(tmp_path):
     pq.write_table(pa.table({"a": range(1000), "b": range(1000)}), path, row_group_size=100)
     done = subprocess.run([sys.executable, "-c", THREADS, path], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_columns_of_one_name_are_refused(tmp_path):
+    pq.write_table(pa.table([[1], [2]], ["a", "a"]), tmp_path / "t.parquet")
+    with pytest.raises(pa.ArrowInvalid, match="several columns have one name: a, a"):
+        parquet_table((tmp_path / "t.parquet").read_bytes())

@@ -17,4 +17,7 @@ def parquet_table(data: bytes) -> pa.Table:
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(pa.BufferReader(data)) as file:
+        names = file.schema_arrow.names
+        if len(set(names)) < len(names):
+            raise pa.ArrowInvalid(f"several columns have one name: {', '.join(names)}")
         return file.read(use_threads=False)
