@@ -57,6 +57,8 @@ def shown(files=(), data=(), skip=(), title="", flag=False):
         ("--data a --data b c", {"data": ("a", "b", "c")}),
         ("--data=a --flag x", {"data": ("a",), "flag": True, "files": ("x",)}),
         ("x --data=a b --skip=c, d", {"files": ("x",), "data": ("a", "b"), "skip": ("c", "d")}),
+        ("--title=t --data a b", {"title": "t", "data": ("a", "b")}),
+        ("--title= --flag --data a b", {"data": ("a", "b"), "flag": True}),
         ("--data=-a --data -.jsonl -- x", {"data": ("-a", "-.jsonl"), "files": ("x",)}),
         ("--data a,b LANG=c,d,OTHER=e", {"data": ("a", "b", "LANG=c,d", "OTHER=e")}),
         ("--data 's3://a/b,s3://c' https://a/b,c", {"data": ("s3://a/b", "s3://c", "https://a/b,c")}),

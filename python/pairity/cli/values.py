@@ -59,7 +59,7 @@ def one_value_each(
                 rows[name] = values
         else:
             repeated.append(word)
-            if isinstance(option, click.Option) and not option.is_flag and rest:
+            if isinstance(option, click.Option) and not (option.is_flag or equals) and rest:
                 repeated.append(rest.pop(0))
     return repeated, rows
 
