@@ -279,6 +279,9 @@ def test_a_chosen_language_can_be_skipped(data, train):
     )
     assert done.returncode == 0, done.stderr
     assert list(Tokenizer.load(data.parent / "t").record["languages"]) == ["eng_Latn"]
+    done = pairity(*words, "--language", "eng_Latn", "--skip", "tam_Tmal", "--force", cwd=data.parent)
+    assert done.returncode == 1
+    assert "Did you mean tam_Taml?" in done.stderr
     done = pairity(*words, "--language", "eng_Latn", "--skip", "eng_Latn", "--force", cwd=data.parent)
     assert done.returncode == 1
     assert "is skipped, so there is nothing to learn from" in done.stderr
