@@ -93,6 +93,7 @@ def test_a_word_with_a_dash_that_is_no_option(tmp_path, monkeypatch):
     assert "Write -.jsonl at the end, after --." in parsed("-.jsonl")
     assert parsed("--", "-.jsonl") == shown(files=("-.jsonl",))
     assert parsed("-z").endswith("No such option '-z'.")
+    assert parsed("--data", "-.jsonl", "--zzz").endswith("No such option '--zzz'.")
 
 
 @pytest.mark.parametrize("words", ["--title a --title b", "--title=a x --title b", "--yes --no"])
@@ -145,6 +146,11 @@ def test_a_list_file_that_gives_nothing_is_named(tmp_path, monkeypatch, content,
         (tmp_path / "list").write_bytes(content)
     with pytest.raises(PairityError, match=message):
         parsed("--data", "@list")
+
+
+def test_a_list_file_of_nobody_is_named():
+    with pytest.raises(PairityError, match="the list @~nobody-has-this-name/x cannot be read: No such file"):
+        parsed("--data", "@~nobody-has-this-name/x")
 
 
 def in_shell(line, cwd):
