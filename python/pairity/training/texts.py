@@ -46,7 +46,7 @@ class GivenText(GivenReading, total=False):
     skip: Iterable[str]
     """Languages to leave out."""
     choose: Iterable[str] | None
-    """The only languages to take: codes, or the name of a set ("paper-30")."""
+    """The only languages to take: a list of codes and names of sets (["paper-30"])."""
     draw: Draw | None
     """How much of the training text to take: `Draw(balance="temperature", temperature=3.3, budget="10GB")`."""
     memory: str | int | None
