@@ -192,7 +192,9 @@ def entry(module: ModuleType, name: str, title: str | None = None) -> str:
     parts = [f"## {title or name}"]
     if isinstance(node, Function):
         parts += [code(signature(node, whole)), markdown(ast.get_docstring(node) or "")]
-        return "\n\n".join([*parts, *filter(None, [thing and options(thing, node)])])
+        if thing and (further := options(thing, node)):
+            parts.append(further)
+        return "\n\n".join(parts)
     start = next((one for one in node.body if isinstance(one, Function) and one.name == "__init__"), None)
     if start is not None:
         parts.append(code(signature(start, whole)))

@@ -57,6 +57,8 @@ def shown(files=(), data=(), skip=(), title="", flag=False):
         ("--data a --data b c", {"data": ("a", "b", "c")}),
         ("--data=a --flag x", {"data": ("a",), "flag": True, "files": ("x",)}),
         ("x --data=a b --skip=c, d", {"files": ("x",), "data": ("a", "b"), "skip": ("c", "d")}),
+        ("--title=t --data a b", {"title": "t", "data": ("a", "b")}),
+        ("--title= --flag --data a b", {"data": ("a", "b"), "flag": True}),
         ("--data=-a --data -.jsonl -- x", {"data": ("-a", "-.jsonl"), "files": ("x",)}),
         ("--data a,b LANG=c,d,OTHER=e", {"data": ("a", "b", "LANG=c,d", "OTHER=e")}),
         ("--data 's3://a/b,s3://c' https://a/b,c", {"data": ("s3://a/b", "s3://c", "https://a/b,c")}),
@@ -91,6 +93,7 @@ def test_a_word_with_a_dash_that_is_no_option(tmp_path, monkeypatch):
     assert "Write -.jsonl at the end, after --." in parsed("-.jsonl")
     assert parsed("--", "-.jsonl") == shown(files=("-.jsonl",))
     assert parsed("-z").endswith("No such option '-z'.")
+    assert parsed("--data", "-.jsonl", "--zzz").endswith("No such option '--zzz'.")
 
 
 @pytest.mark.parametrize("words", ["--title a --title b", "--title=a x --title b", "--yes --no"])
@@ -143,6 +146,11 @@ def test_a_list_file_that_gives_nothing_is_named(tmp_path, monkeypatch, content,
         (tmp_path / "list").write_bytes(content)
     with pytest.raises(PairityError, match=message):
         parsed("--data", "@list")
+
+
+def test_a_list_file_of_nobody_is_named():
+    with pytest.raises(PairityError, match="the list @~nobody-has-this-name/x cannot be read: No such file"):
+        parsed("--data", "@~nobody-has-this-name/x")
 
 
 def in_shell(line, cwd):
@@ -277,6 +285,9 @@ def test_a_chosen_language_can_be_skipped(data, train):
     )
     assert done.returncode == 0, done.stderr
     assert list(Tokenizer.load(data.parent / "t").record["languages"]) == ["eng_Latn"]
+    done = pairity(*words, "--language", "eng_Latn", "--skip", "tam_Tmal", "--force", cwd=data.parent)
+    assert done.returncode == 1
+    assert "Did you mean tam_Taml?" in done.stderr
     done = pairity(*words, "--language", "eng_Latn", "--skip", "eng_Latn", "--force", cwd=data.parent)
     assert done.returncode == 1
     assert "is skipped, so there is nothing to learn from" in done.stderr

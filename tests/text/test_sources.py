@@ -253,16 +253,18 @@ def test_an_empty_source_is_not_this_folder() -> None:
 
 def test_several_paths_of_one_language(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("a.txt", "b.txt", "c,d.txt", "e,f.txt"):
+    for name in ("a.txt", "b.txt", "c,d.txt", "e,f.txt", " g, h.txt", "x=1,y=2/i.txt"):
         write(tmp_path / name)
     for source, names in {
         "eng=a.txt,b.txt": ["a.txt", "b.txt"],
         "eng=a.txt, b.txt,": ["a.txt", "b.txt"],
         "eng=c,d.txt": ["c,d.txt"],
-        "eng=*,*.txt": ["c,d.txt", "e,f.txt"],
+        "eng=[ce],*.txt": ["c,d.txt", "e,f.txt"],
+        "eng= g, h.txt": [" g, h.txt"],
+        "eng=x=1,y=2/i.txt": ["x=1,y=2/i.txt"],
         "eng=-,a.txt": ["/dev/stdin", "a.txt"],
     }.items():
-        (found,) = resolve([source]).inputs
+        (found,) = resolve(separated(source)).inputs
         assert isinstance(found, TextInput)
         assert found.language == "eng"
         assert [str(file.path) for file in found.files] == names, source
@@ -277,6 +279,7 @@ def test_sources_are_separated_at_commas(tmp_path: Path, monkeypatch: pytest.Mon
     assert separated("a.txt,b.txt") == ["a.txt", "b.txt"]
     assert separated("eng=a.txt,b.txt,deu=c.txt") == ["eng=a.txt,b.txt", "deu=c.txt"]
     assert separated(",") == []
+    assert separated("a.txt,s3://b/c") == ["a.txt", "s3://b/c"]
     long = ",".join(f"{number}.txt" for number in range(2000))
     assert len(separated(long)) == 2000, "too long for a path"
     write(tmp_path / "a,b.txt")

@@ -1,6 +1,7 @@
 """Roles from training on, and what is reported when a tokenizer is continued."""
 
 import json
+import re
 
 import pytest
 
@@ -10,6 +11,7 @@ from pairity.counts.counting import count
 from pairity.training.extension import tokens_in
 from pairity.training.policy import Classical, Parity
 from pairity.training.run import run_of
+from pairity.training.training import TrainOptions
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +78,10 @@ def test_an_unknown_argument_is_named_before_any_work():
         train({"eng": untouched()}, vocabulary=400, vocab_size=400, method=Classical())
     with pytest.raises(TypeError, match=r"'special_token'\. Did you mean 'special_tokens'\?$"):
         train({"eng": untouched()}, special_token="<s>", vocab_size=400, method=Classical())
+
+
+def test_help_names_all_options():
+    assert set(TrainOptions.__annotations__) <= set(re.findall(r"\w+", str(train.__doc__)))
 
 
 # ---------------------------------------------------------------------- extending

@@ -37,7 +37,7 @@ class Command(click.Command):
                 refuse_twice(self.make_parser(ctx).parse_args(list(words))[2])
             return super().parse_args(ctx, words)
         except click.NoSuchOption as error:
-            hint = hint_of_dash(args, options)
+            hint = hint_of_dash(error.option_name, args, options)
             raise click.UsageError(f"{error.format_message()}{hint}", ctx) from None
         except click.MissingParameter as error:
             if isinstance(error.param, click.Argument) and rows:

@@ -1,5 +1,6 @@
 """Options with several values: `--train a b c`, `--train a,b,c`, `--train a --train b`, `--train @list`."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
@@ -59,7 +60,7 @@ def one_value_each(
                 rows[name] = values
         else:
             repeated.append(word)
-            if isinstance(option, click.Option) and not option.is_flag and rest:
+            if isinstance(option, click.Option) and not (option.is_flag or equals) and rest:
                 repeated.append(rest.pop(0))
     return repeated, rows
 
@@ -69,12 +70,17 @@ def is_value(word: str) -> bool:
     return word == "-" or not word.startswith("-") or word[1:2].isdigit() or word[1:2] == "."
 
 
-def hint_of_dash(words: Sequence[str], options: Mapping[str, click.Parameter]) -> str:
-    """What to type instead of a word whose dash makes it an option: -train, a file -a.txt, standard input -.jsonl"""
+def hint_of_dash(unknown: str, words: Sequence[str], options: Mapping[str, click.Parameter]) -> str:
+    """What to type instead of a word whose dash makes it an option: -train, a file -a.txt, standard input -.jsonl
+
+    `unknown` is what click could not find: the beginning of that word, such as -t.
+    """
     for word in takewhile(lambda word: word != "--", words):
-        if word.startswith("-") and f"-{word.partition('=')[0]}" in options:
+        if not word.startswith(unknown):
+            continue
+        if f"-{word.partition('=')[0]}" in options:
             return f" Write -{word}, with two dashes."
-        if word.startswith("-.") or (word.startswith("-") and word != "-" and exists(word)):
+        if word.startswith("-.") or exists(word):
             return f" For a file, write ./{word}." if exists(word) else f" Write {word} at the end, after --."
     return ""
 
@@ -137,7 +143,7 @@ def lines_of(word: str, within: Sequence[str] = ()) -> list[str]:
 
 def read_list(word: str) -> list[str]:
     """The values in `@FILE`: one per line, without blank lines and comments."""
-    path = Path(word[1:]).expanduser()
+    path = Path(os.path.expanduser(word[1:]))  # noqa: PTH111 (Path would raise an error for an unknown ~user)
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:

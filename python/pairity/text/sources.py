@@ -86,6 +86,8 @@ def separated(word: str) -> list[str]:
     >>> separated("eng_Latn=a.txt,b.txt,deu_Latn=c.txt")
     ['eng_Latn=a.txt,b.txt', 'deu_Latn=c.txt']
     """
+    if names_language(word) and len(at_commas(word.partition("=")[2])) == 1:
+        return [word]
     found: list[str] = []
     for part in at_commas(word):
         if found and names_language(found[-1]) and not names_language(part):
@@ -101,12 +103,13 @@ def at_commas(word: str) -> list[str]:
     >>> at_commas("a.txt,more/*.txt")
     ['a.txt', 'more/*.txt']
     """
-    parts = [part for part in word.split(",") if part.strip()]
-    if len(parts) > 1 and MARK in word:
-        one = not all(MARK in part for part in parts)
-    else:
-        one = len(parts) > 1 and (exists(word) or glob_matches(Path(word)) is not None)
-    return [word] if one else [part.strip() for part in parts]
+    parts = [part.strip() for part in word.split(",") if part.strip()]
+    if not parts:
+        return []
+    if "," not in word or exists(word) or glob_matches(Path(word)) is not None:
+        return [word]
+    is_address = MARK in parts[0] and not all(MARK in part for part in parts)
+    return [word] if is_address else parts
 
 
 def names_language(source: str) -> bool:

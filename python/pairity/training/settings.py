@@ -57,8 +57,8 @@ class GivenSettings(GivenRoles, total=False):
     reserved: int
     """The number of special tokens to add for later use."""
     pad_to: int | None
-    """As many more as make the size a multiple of this (64, 128). A continued tokenizer gets none: its report rounds up
-    the rows of the embedding."""
+    """Adds as many special tokens as make the size a multiple of this (64, 128). A continued tokenizer gets none: its
+    report rounds up the rows of the embedding."""
     superwords: float | None
     """0.5 learns half of the tokens from words, and the other half from phrases of up to four words, so that tokens can
     cross spaces; `pretokenizer="gpt4o:words6"` allows phrases of up to six."""
@@ -82,7 +82,7 @@ class Settings:
     start: Tokenizer | None = None
     """The tokenizer to continue from ..."""
     rows_padded_to: int | None = None
-    """... and the number whose multiple its embedding shall have as rows."""
+    """... and a number: the rows of its embedding are rounded up to a multiple of it."""
 
     def __post_init__(self) -> None:
         check_policy(self.policy)

@@ -15,7 +15,7 @@ from pairity.counts.pruning import check_min_count
 from pairity.counts.storage import Storage
 from pairity.counts.values import LanguageCounts, Split, cut_again
 from pairity.errors import PairityError, quoted
-from pairity.languages import chosen, is_chosen
+from pairity.languages import chosen
 from pairity.progress import Progress
 from pairity.text.inputs import CountsInput, Resolved, TextInput
 from pairity.text.options import GivenReading, TextReading
@@ -46,7 +46,7 @@ class GivenText(GivenReading, total=False):
     skip: Iterable[str]
     """Languages to leave out."""
     choose: Iterable[str] | None
-    """The only languages to take: codes, or the name of a set ("paper-30")."""
+    """The only languages to take: a list of codes and names of sets (["paper-30"])."""
     draw: Draw | None
     """How much of the training text to take: `Draw(balance="temperature", temperature=3.3, budget="10GB")`."""
     memory: str | int | None
@@ -211,6 +211,7 @@ def read_train_and_dev(
     **reading: Unpack[GivenReading],
 ) -> Texts:
     """Count train and dev (SOURCEs). `checkpoint` names a folder that keeps what is counted of train."""
+    choose = None if choose is None else list(choose)
     check_min_count(min_count, "train")
     Storage.of(memory, None, False, threads)  # refuses a bad value before the dev text is read
     counting = {
@@ -230,17 +231,12 @@ def read_train_and_dev(
     of_train = named_languages(train_sources)
     if of_train is None:
         train_counts = reader.read_train(train_sources, choose=choose)
-        of_train = list(train_counts)
+        of_train = [*train_counts, *train_counts.left_out]
     TextReading(**reading).check_languages(of_train)
     languages = of_train
     notes: list[str] = []
     if choose is not None:
-        choose, skip = list(choose), list(skip)
         languages, notes = chosen(choose, of_train)
-        if (
-            train_counts is not None
-        ):  # of the chosen languages: of the others, it is not known which there are
-            skip = [language for language in skip if is_chosen(language, choose)]
     languages = without(of_train, skip, languages)
 
     compared = compared_on_dev(policy, languages)

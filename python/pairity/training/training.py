@@ -49,24 +49,28 @@ def train(
     """Train a tokenizer of exactly `vocab_size` tokens (bytes, learned and special), or of `num_merges` merges.
 
     `train` and `dev` are SOURCEs: a folder with one file per language, "LANG=PATH", counts, a list of those, or
-    {language: path | lines | {pretoken: count}}. Dev text is parallel if languages are compared by line, so no line of
-    it is ever skipped.
+    {language: path | lines | {pretoken: count}}. Dev text must be parallel if languages are compared by line, so no
+    line of it is ever skipped.
     `dev` may also be several sets: `DevSets({"news": "news/", "chat": "chat/"})`.
     `continue_from` (a tokenizer, its path, or an object from `tokenizers` or `transformers`) keeps a tokenizer's tokens
-    and ids and everything in its files, splits text as it does, and learns more: `add_tokens`, or up to `vocab_size`.
+    and ids and everything in its files, splits text as it does, and learns more: `add_tokens` tokens, `num_merges`
+    merges, or up to `vocab_size`.
     `checkpoint` names a file that keeps the merges so far, and next to it, in a folder that ends in `.counting`, a
     count of more than a minute; with `resume`, a killed run continues from them. Remove them once you have saved.
     `progress`: None shows a bar on a terminal and writes a line every 30 seconds elsewhere, False shows nothing, a
     function is called for every stage.
-    `options` are how text is read, drawn and split, what may become a token, special tokens and their roles.
+    `options` say how text is read (text_column, language_column, errors, on_error, dedup), what is learned from (skip,
+    choose, draw, min_count, memory), how text is split (pretokenizer, digits, normalize), what may become a token
+    (min_frequency, max_token_length, whole_characters, superwords), and which tokens are special (special_tokens,
+    reserved, pad_to) and what for (bos_token, eos_token, pad_token, unk_token, add_bos, add_eos, chat_template).
     """
     check_given("train", options, TrainOptions)
     goal: dict[str, Any] = {"vocab_size": vocab_size, "num_merges": num_merges, "add_tokens": add_tokens}
-    settings = make_settings(continue_from, policy=method, **goal, **only(GivenSettings, options))
+    settings = make_settings(continue_from, policy=method, **goal, **part_of(options, GivenSettings))
     place, threads = check_checkpoint(checkpoint, resume), thread_count(threads)
     with Progress(progress) as show:
         kept: dict[str, Any] = {"checkpoint": place and counting_checkpoint(place), "resume": resume}
-        texts = read_train_and_dev(train, dev, settings, show, threads, **kept, **only(GivenText, options))
+        texts = read_train_and_dev(train, dev, settings, show, threads, **kept, **part_of(options, GivenText))
         warn(texts.warnings)
         keeper = None if place is None else keep(place, settings, texts)
         learned = learn_merges(settings, texts, keeper, resume=resume, threads=threads, show=show)
@@ -75,7 +79,7 @@ def train(
     return tokenizer
 
 
-def only(kind: type, options: Mapping[str, Any]) -> dict[str, Any]:
+def part_of(options: Mapping[str, Any], kind: type) -> dict[str, Any]:
     return {name: value for name, value in options.items() if name in kind.__annotations__}
 
 
