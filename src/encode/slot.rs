@@ -38,8 +38,8 @@ impl Slot {
     /// Returns whether the slot was free.
     pub fn fill(&self, key: Key, numbers: [u32; MOST_INLINE]) -> bool {
         let last = &self.key[1];
-        let is_ours =
-            last.load(Relaxed) == 0 && last.compare_exchange(0, BEING_FILLED, Relaxed, Relaxed).is_ok();
+        // A look before would cost more: in a new table, the system would first provide a page for reading only.
+        let is_ours = last.compare_exchange(0, BEING_FILLED, Relaxed, Relaxed).is_ok();
         if is_ours {
             let [first, tagged] = key.into();
             self.key[0].store(first, Relaxed);
