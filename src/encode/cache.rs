@@ -23,8 +23,7 @@ const FIRST_SLOTS: usize = 1 << 11;
 /// Growing costs more than a slightly larger table saves, so there are few steps up to the limit.
 const GROWTH: usize = 4;
 /// Room for what does not fit into slots, in numbers of four bytes.
-const ASIDE_PER_SLOT: usize = 8;
-const MOST_ASIDE: usize = 1 << 21;
+const ASIDE_PER_SLOT: usize = 4;
 /// In slots: how far a pre-token may be from its place. Of words crafted to have equal hashes, only so many are cached.
 const MOST_STEPS: usize = 16;
 /// Longer pre-tokens rarely occur twice.
@@ -79,12 +78,17 @@ impl OpenCache<'_> {
         let slot = self.tables.young.first(word);
         let key = slot.key();
         let count = key.tag();
-        if key.is(word.key) && count <= MOST_INLINE {
-            // Copies all numbers of the slot regardless of the count: a copy of fixed size is much faster.
+        if key.is(word.key) {
             let numbers = slot.numbers();
-            ids.extend_from_slice(&numbers);
-            ids.truncate(ids.len() - numbers.len() + count);
-            return true;
+            if count <= MOST_INLINE {
+                // Copies all numbers of the slot regardless of the count: a copy of fixed size is much faster.
+                ids.extend_from_slice(&numbers);
+                ids.truncate(ids.len() - numbers.len() + count);
+                return true;
+            }
+            if self.tables.young.get_aside(numbers, word, ids) {
+                return true;
+            }
         }
         self.get_elsewhere(word, ids)
     }
@@ -148,7 +152,7 @@ impl Table {
     fn new(slots: usize) -> Self {
         let (taken, aside_taken) = Default::default();
         // SAFETY: free slots and numbers are zeros.
-        let (slots, aside) = unsafe { (zeroed(slots), zeroed(MOST_ASIDE.min(ASIDE_PER_SLOT * slots))) };
+        let (slots, aside) = unsafe { (zeroed(slots), zeroed(ASIDE_PER_SLOT * slots)) };
         Self { slots, taken, aside, aside_taken }
     }
 
@@ -181,7 +185,7 @@ impl Table {
     /// The slots for this hash, in order, and their numbers.
     fn places(&self, hash: u64) -> impl Iterator<Item = (usize, &Slot)> {
         let mask = self.slots.len() - 1;
-        (0..MOST_STEPS.min(self.slots.len())).map(move |step| {
+        (0..MOST_STEPS).map(move |step| {
             let at = (hash as usize + step) & mask;
             (at, &self.slots[at])
         })
@@ -199,14 +203,22 @@ impl Table {
                     ids.extend_from_slice(&numbers[..key.tag()]);
                     return true;
                 }
-                let (its_ids, rest) = self.aside[numbers[0] as usize..].split_at(numbers[1] as usize);
-                if !word.is_long() || holds(rest, word.bytes) {
-                    ids.extend(its_ids.iter().map(|id| id.load(Relaxed)));
+                if self.get_aside(numbers, word, ids) {
                     return true;
                 }
             }
         }
         false
+    }
+
+    /// The ids of a slot whose ids are in the list, if it is this pre-token's.
+    fn get_aside(&self, [start, count, ..]: [u32; MOST_INLINE], word: &Word, ids: &mut Vec<u32>) -> bool {
+        let (its_ids, bytes) = self.aside[start as usize..].split_at(count as usize);
+        let is_same = !word.is_long() || holds(bytes, word.bytes);
+        if is_same {
+            ids.extend(its_ids.iter().map(|id| id.load(Relaxed)));
+        }
+        is_same
     }
 
     /// Returns whether there was room aside. If all slots of a hash are taken, the pre-token is not inserted.
@@ -253,7 +265,7 @@ fn fours(bytes: &[u8]) -> impl Iterator<Item = u32> {
 
 /// Whether these numbers start with these bytes.
 fn holds(numbers: &[AtomicU32], bytes: &[u8]) -> bool {
-    fours(bytes).zip(numbers).all(|(four, number)| four == number.load(Relaxed))
+    numbers.iter().zip(fours(bytes)).all(|(number, four)| number.load(Relaxed) == four)
 }
 
 #[cfg(test)]
@@ -287,7 +299,7 @@ mod tests {
 
     #[test]
     fn all_that_was_put_in_is_found_until_the_limit_and_nothing_else_ever() {
-        for (most_slots, words) in [(2, 2000), (64, 2000), (1 << 15, 1600)] {
+        for (most_slots, words) in [(2, 2000), (64, 2000), (1 << 16, 1600)] {
             let cache = Cache::new(most_slots);
             let mut open = cache.open();
             for n in 0..words {
