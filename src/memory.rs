@@ -10,6 +10,9 @@
 //!
 //! It serves everything that it is linked into, so this crate is only for our extension module, not for others to link.
 
+use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
+use std::ptr::slice_from_raw_parts_mut;
+
 #[cfg(target_os = "linux")]
 mod large_blocks {
     use std::alloc::{GlobalAlloc, Layout, System};
@@ -112,6 +115,24 @@ mod large_blocks {
                 block.fill(1);
             }
         }
+    }
+}
+
+/// Memory that is all zeros and not touched yet, so the system provides its pages one by one as they are used.
+///
+/// # Safety
+///
+/// Zeros must be a valid `T`.
+pub unsafe fn zeroed<T>(count: usize) -> Box<[T]> {
+    let layout = Layout::array::<T>(count).expect("it is less than all memory");
+    assert!(layout.size() > 0);
+    // SAFETY: the size is not 0. The box owns the new block of just this layout, and the caller vouches for its contents.
+    unsafe {
+        let start = alloc_zeroed(layout);
+        if start.is_null() {
+            handle_alloc_error(layout);
+        }
+        Box::from_raw(slice_from_raw_parts_mut(start.cast(), count))
     }
 }
 

@@ -41,6 +41,20 @@ impl Key {
     }
 }
 
+/// For tables that store the halves of a key by themselves.
+impl From<[u64; 2]> for Key {
+    #[inline(always)]
+    fn from(halves: [u64; 2]) -> Key {
+        Key(halves)
+    }
+}
+
+impl From<Key> for [u64; 2] {
+    fn from(key: Key) -> [u64; 2] {
+        key.0
+    }
+}
+
 #[derive(Clone, Copy, Default)]
 pub struct Word<'t> {
     pub bytes: &'t [u8],

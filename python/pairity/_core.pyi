@@ -176,7 +176,7 @@ class Encoder:
         cache_slots: int = ...,
     ) -> Encoder:
         """Tokens end to end with int64 offsets (an empty one: no token); merges as flat uint32 left, right,
-        new. A thread remembers the ids of half as many words as `cache_slots` at most, each in 32 bytes."""
+        new. At most about `cache_slots` words keep their ids, each in 64 bytes, for all threads."""
     def encode(
         self, text: str | bytes, *, allowed: Specials | None = None, disallowed: Specials | None = None
     ) -> list[int]: ...
@@ -195,7 +195,7 @@ class Encoder:
         allowed: Specials | None = None,
         disallowed: Specials | None = None,
         threads: int = 1,
-    ) -> tuple[bytes, bytes]:
+    ) -> tuple[bytearray, bytes]:
         """The ids of all texts end to end as uint32, and int64 offsets, one more than texts."""
     def count(
         self,

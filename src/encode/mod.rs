@@ -9,6 +9,7 @@
 mod batch;
 mod cache;
 mod given;
+mod slot;
 #[cfg(test)]
 mod tests;
 
@@ -24,7 +25,7 @@ use crate::split::Pretokenizer;
 use crate::tokens::{self, Halves, IdsByBytes, Ranks, Tokens, byte_ids};
 use crate::unicode::to_nfc;
 use crate::word::Word;
-use cache::Cache;
+use cache::{Cache, OpenCache};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -35,9 +36,14 @@ const AHEAD: usize = 32;
 /// In bytes: the buffers for a longer text are not kept.
 const LONG_TEXT: usize = 1 << 20;
 
-/// What a thread writes to while it encodes; never shared at the same time.
-struct Workspace {
-    cache: Cache,
+/// What a thread needs while it encodes.
+struct Workspace<'c> {
+    cache: OpenCache<'c>,
+    buffers: Buffers,
+}
+
+#[derive(Default)]
+struct Buffers {
     merger: Merger,
     ids: Vec<u32>,
 }
@@ -58,9 +64,9 @@ pub struct Encoder {
     /// produces, as in tiktoken and with `ignore_merges`.
     ids_by_bytes: IdsByBytes,
     origins: Vec<Option<Pair>>,
-    /// Taken for some texts and given back: threads only wait for each other that long, and caches stay warm.
-    workspaces: Mutex<Vec<Workspace>>,
-    cache_slots: usize,
+    cache: Cache,
+    /// Taken for some texts and given back.
+    buffers: Mutex<Vec<Buffers>>,
 }
 
 impl Encoder {
@@ -83,27 +89,13 @@ impl Encoder {
             ids.retain(|&id| origins[id as usize].is_some());
         }
         let ids_by_bytes = IdsByBytes::new(ids.into_iter(), &tokens);
-        let (workspaces, cache_slots) = (Mutex::default(), MOST_SLOTS);
-        Ok(Self {
-            pretokenizer,
-            nfc,
-            tokens,
-            byte_ids,
-            ranks,
-            ids_by_bytes,
-            origins,
-            workspaces,
-            cache_slots,
-        })
+        let (cache, buffers) = (Cache::new(MOST_SLOTS), Mutex::default());
+        Ok(Self { pretokenizer, nfc, tokens, byte_ids, ranks, ids_by_bytes, origins, cache, buffers })
     }
 
-    /// With a cache of at most this many slots per thread: a power of two, and at least 2.
+    /// With a cache whose tables have at most this many slots: a power of two, and at least 2.
     pub fn with_cache(self, cache_slots: usize) -> Self {
-        Self {
-            cache_slots: cache_slots.clamp(2, MOST_SLOTS).next_power_of_two(),
-            workspaces: Mutex::default(),
-            ..self
-        }
+        Self { cache: Cache::new(cache_slots.clamp(2, MOST_SLOTS).next_power_of_two()), ..self }
     }
 
     /// The bytes of a token.
@@ -134,18 +126,12 @@ impl Encoder {
     }
 
     fn with_workspace<T>(&self, texts: &[Text], work: impl FnOnce(&mut Workspace) -> T) -> T {
-        let workspaces = || self.workspaces.lock().unwrap_or_else(PoisonError::into_inner);
-        let pooled = workspaces().pop();
-        let mut workspace = pooled.unwrap_or_else(|| Workspace {
-            cache: Cache::new(self.cache_slots),
-            merger: Merger::default(),
-            ids: Vec::new(),
-        });
+        let pool = || self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
+        let buffers = pool().pop().unwrap_or_default();
+        let mut workspace = Workspace { cache: self.cache.open(), buffers };
         let result = work(&mut workspace);
-        if texts.iter().any(|text| text.bytes().len() > LONG_TEXT) {
-            (workspace.merger, workspace.ids) = (Merger::default(), Vec::new());
-        }
-        workspaces().push(workspace);
+        let is_long = texts.iter().any(|text| text.bytes().len() > LONG_TEXT);
+        pool().push(if is_long { Buffers::default() } else { workspace.buffers });
         result
     }
 
@@ -285,7 +271,7 @@ impl Encoder {
         check_in: &mut CheckIn,
         emit: &mut impl FnMut(&[u32]),
     ) -> Result<()> {
-        let Workspace { cache, merger, ids } = workspace;
+        let Workspace { cache, buffers: Buffers { merger, ids } } = workspace;
         let mut is_new = false;
         ids.clear();
         for (i, word) in words.iter().enumerate() {

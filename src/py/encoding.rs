@@ -14,13 +14,9 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyByteArray, PyBytes, PyInt, PyList, PyString, PyTuple};
 use std::mem::MaybeUninit;
-use std::ptr::{null, null_mut};
-use std::thread::Builder;
-
-/// With fewer results per thread than this, a thread is not worth starting.
-const FEWEST_PARTS: usize = 16;
+use std::ptr::null_mut;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Specials>()?;
@@ -147,37 +143,41 @@ fn list<'py>(py: Python<'py>, ids: &[u32], numbers: &[Py<PyInt>]) -> PyResult<Bo
     }
 }
 
-/// All ids end to end, written on several threads, since most of the time goes into touching new memory.
-fn flat<'py>(py: Python<'py>, parts: &[Vec<u32>], threads: usize) -> PyResult<Bound<'py, PyBytes>> {
-    let count: usize = parts.iter().map(Vec::len).sum();
-    let size = size_of::<u32>() * count;
-    // SAFETY: the GIL is held, nobody else has the new bytes, and all of them are written below before they are read.
-    let (flat, mut rest) = unsafe {
-        let flat =
-            Bound::from_owned_ptr_or_err(py, ffi::PyBytes_FromStringAndSize(null(), size.try_into()?))?;
-        let start = ffi::PyBytes_AsString(flat.as_ptr()).cast::<MaybeUninit<[u8; 4]>>();
-        (flat.cast_into_unchecked(), std::slice::from_raw_parts_mut(start, count))
-    };
-    std::thread::scope(|scope| {
-        let mut groups = parts.chunks(parts.len().div_ceil(threads.max(1)).max(FEWEST_PARTS)).peekable();
-        while let Some(group) = groups.next() {
-            let (places, after) = rest.split_at_mut(group.iter().map(Vec::len).sum());
-            rest = after;
-            let write = move || {
-                let mut rest = places;
-                for ids in group {
-                    let (places, after) = rest.split_at_mut(ids.len());
-                    places.iter_mut().zip(ids).for_each(|(place, id)| _ = place.write(id.to_le_bytes()));
-                    rest = after;
-                }
-            };
-            match groups.peek() {
-                Some(_) => _ = Builder::new().spawn_scoped(scope, write)?,
-                None => write(),
-            }
+/// Ids end to end, as they come, in memory that NumPy uses as it is. If all waited to be joined at the end, they would take
+/// twice the memory, and the time to touch it.
+struct Flat {
+    bytes: Py<PyByteArray>,
+    /// In ids.
+    room: usize,
+    count: usize,
+}
+
+impl Flat {
+    fn new(py: Python<'_>) -> Self {
+        Self { bytes: PyByteArray::new(py, &[]).unbind(), room: 0, count: 0 }
+    }
+
+    fn extend(&mut self, py: Python<'_>, ids: &[u32]) -> PyResult<()> {
+        let count = self.count + ids.len();
+        if count > self.room {
+            self.room = count.max(2 * self.room);
+            self.bytes.bind(py).resize(size_of::<u32>() * self.room)?;
         }
-        Ok(flat)
-    })
+        // SAFETY: the GIL is held, nobody else has the bytes, and there is room for more after the first `count` ids.
+        let places = unsafe {
+            let start = ffi::PyByteArray_AsString(self.bytes.as_ptr()).cast::<MaybeUninit<[u8; 4]>>();
+            std::slice::from_raw_parts_mut(start.add(self.count), ids.len())
+        };
+        places.iter_mut().zip(ids).for_each(|(place, id)| _ = place.write(id.to_le_bytes()));
+        self.count = count;
+        Ok(())
+    }
+
+    fn finish(self, py: Python<'_>) -> PyResult<Bound<'_, PyByteArray>> {
+        let bytes = self.bytes.into_bound(py);
+        bytes.resize(size_of::<u32>() * self.count)?;
+        Ok(bytes)
+    }
 }
 
 /// Pauses the garbage collector while it lives: many new lists of numbers would trigger it, for nothing.
@@ -255,11 +255,12 @@ impl Encoder {
         disallowed: Option<&Specials>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyList>> {
-        let (numbers, rules) = (self.numbers(py)?, self.rules(allowed, disallowed)?);
+        let rules = self.rules(allowed, disallowed)?;
         let mut lists: Vec<Py<PyList>> = Vec::with_capacity(texts.len());
-        // Lists are made on the calling thread, while the others encode.
+        // Lists, and at first their numbers, are made on the calling thread, while the others encode.
         let take = &mut |Encoded { ids, ends }: Encoded| {
             Python::attach(|py| {
+                let numbers = self.numbers(py)?;
                 let _paused = CollectorPaused::new(py);
                 let mut start = 0;
                 for end in ends {
@@ -271,6 +272,8 @@ impl Encoder {
         };
         let work = |texts: &[Text], check_in: &mut CheckIn| self.encoder.encode_all(texts, rules, check_in);
         Self::batch(texts, threads, work, take)?;
+        // Else the collector would look through all new lists here, even if the caller drops them at once.
+        let _paused = CollectorPaused::new(py);
         PyList::new(py, lists)
     }
 
@@ -283,22 +286,18 @@ impl Encoder {
         allowed: Option<&Specials>,
         disallowed: Option<&Specials>,
         threads: usize,
-    ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
+    ) -> PyResult<(Bound<'py, PyByteArray>, Bound<'py, PyBytes>)> {
         let rules = self.rules(allowed, disallowed)?;
-        let mut parts = Vec::new();
+        let mut flat = Flat::new(py);
         let mut offsets = Vec::with_capacity(texts.len() + 1);
-        let mut count = 0;
         offsets.push(0);
         let take = &mut |Encoded { ids, ends }: Encoded| {
-            offsets.extend(ends.iter().map(|end| (count + end) as i64));
-            count += ids.len();
-            parts.push(ids);
-            Ok(())
+            offsets.extend(ends.iter().map(|end| (flat.count + end) as i64));
+            Python::attach(|py| flat.extend(py, &ids))
         };
         let work = |texts: &[Text], check_in: &mut CheckIn| self.encoder.encode_all(texts, rules, check_in);
         Self::batch(texts, threads, work, take)?;
-        let flat = flat(py, &parts, threads)?;
-        Ok((flat, PyBytes::new(py, &little_endian(offsets.into_iter().map(i64::to_le_bytes)))))
+        Ok((flat.finish(py)?, PyBytes::new(py, &little_endian(offsets.into_iter().map(i64::to_le_bytes)))))
     }
 
     /// How many ids every text has, as int64.

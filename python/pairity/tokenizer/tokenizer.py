@@ -220,7 +220,7 @@ class Tokenizer(Contents):
         ids, offsets = with_errors(
             lambda texts: self._encoder.encode_flat(texts, threads=workers, **rules), as_texts(texts), errors
         )
-        return np.frombuffer(ids, np.uint32), np.frombuffer(offsets, np.int64)
+        return np.frombuffer(memoryview(ids).toreadonly(), np.uint32), np.frombuffer(offsets, np.int64)
 
     def count(
         self,
