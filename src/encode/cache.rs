@@ -41,14 +41,14 @@ pub struct Cache {
 
 #[derive(Clone)]
 struct Tables {
-    young: Arc<Table>,
-    old: Arc<Table>,
+    young: Arc<SlotTable>,
+    old: Arc<SlotTable>,
 }
 
 impl Cache {
     /// With tables of at most this many slots: a power of two, and at least 2.
     pub fn new(most_slots: usize) -> Self {
-        let [young, old] = [FIRST_SLOTS.min(most_slots), 1].map(|slots| Arc::new(Table::new(slots)));
+        let [young, old] = [FIRST_SLOTS.min(most_slots), 1].map(|slots| Arc::new(SlotTable::new(slots)));
         Self { most_slots, tables: Mutex::new(Tables { young, old }) }
     }
 
@@ -125,7 +125,7 @@ impl OpenCache<'_> {
         let full = &self.tables.young;
         if Arc::ptr_eq(&newest.young, full) {
             let slots = self.cache.most_slots.min(GROWTH * full.slots.len());
-            let young = Arc::new(Table::new(slots));
+            let young = Arc::new(SlotTable::new(slots));
             if slots > full.slots.len() {
                 full.copy_to(&young);
             } else {
@@ -137,7 +137,7 @@ impl OpenCache<'_> {
     }
 }
 
-struct Table {
+struct SlotTable {
     /// A power of two.
     slots: Box<[Slot]>,
     /// About how many slots are taken.
@@ -148,7 +148,7 @@ struct Table {
     aside_taken: AtomicUsize,
 }
 
-impl Table {
+impl SlotTable {
     fn new(slots: usize) -> Self {
         let (taken, aside_taken) = Default::default();
         // SAFETY: free slots and numbers are zeros.
@@ -167,7 +167,7 @@ impl Table {
 
     /// Other threads may go on putting words into this table; what they put in meanwhile may be left out. The copy of a slot
     /// that is being filled belongs to no word.
-    fn copy_to(&self, larger: &Table) {
+    fn copy_to(&self, larger: &SlotTable) {
         for slot in &self.slots {
             let key = slot.key();
             if key.tag() > 0 {
