@@ -274,6 +274,25 @@ def test_several_paths_of_one_language(tmp_path: Path, monkeypatch: pytest.Monke
     refused(["eng=a.txt", "eng=b.txt"], "'eng' is given twice", "write eng=PATH,PATH")
 
 
+def test_a_path_named_like_another_language_does_not_follow_a_comma(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("web.txt", "deu_Latn.txt", "fra_Latn/a.txt", "eng_Latn.txt", "tgl_Latn.txt"):
+        write(tmp_path / name)
+    separate = "Write it as a separate word, eng_Latn=web.txt deu_Latn.txt, or as deu_Latn=deu_Latn.txt"
+    refused(separated("eng_Latn=web.txt,deu_Latn.txt"), "deu_Latn.txt is named like deu_Latn", separate)
+    refused({"eng_Latn": "web.txt,deu_Latn.txt"}, separate)
+    refused("eng_Latn=web.txt,fra_Latn/", "fra_Latn/ is named like fra_Latn", "write eng_Latn=FOLDER")
+    for same in (
+        "eng_Latn=web.txt,eng_Latn.txt",
+        "fil_Latn=web.txt,tgl_Latn.txt",
+        "germanic=eng_Latn.txt,deu_Latn.txt",
+        "eng_Latn=deu_Latn.txt",
+    ):
+        assert languages(separated(same)) == [same.partition("=")[0]]
+
+
 def test_sources_are_separated_at_commas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert separated("a.txt,b.txt") == ["a.txt", "b.txt"]

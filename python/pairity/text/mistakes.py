@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from pairity.errors import PairityError, did_you_mean
-from pairity.languages import hint_of_other_names, meant
+from pairity.languages import hint_of_other_names, is_known, meant, same_language
 from pairity.text.addresses import Place
 from pairity.text.inputs import CountsInput, TextFile, TextInput
 from pairity.text.kinds import stem_of
@@ -64,6 +64,22 @@ def refuse_language_twice(language: str, first: str, second: str) -> NoReturn:
         f"the language {language!r} is given twice: {first} and {second}. Leave one out, or, if both are its "
         f"text, write {language}=PATH,PATH, or put both into one folder and write {language}=FOLDER."
     )
+
+
+def refuse_other_language(language: str, paths: Sequence[str]) -> None:
+    """Refuse `eng_Latn=web.txt,deu_Latn.txt`: what follows a comma is read as English, whatever its name.
+
+    Names that are not known, such as `germanic`, may stand for several languages.
+    """
+    for number, path in enumerate(paths):
+        other = stem_of(Path(path))
+        if number and is_known(language) and is_known(other) and not same_language(language, other):
+            raise PairityError(
+                f"{language}={','.join(paths)}: {path} is named like {other}, but after a comma it would be read "
+                f"as {language}. Write it as a separate word, {language}={','.join(paths[:number])} {path}, or as "
+                f"{other}={path}; if it is text of {language}, put all of it into one folder and write "
+                f"{language}=FOLDER."
+            )
 
 
 def refuse_same_stem(language: str, files: Sequence[TextFile]) -> None:
