@@ -42,7 +42,7 @@ from pairity.text.mistakes import (
     check_language,
     keep_only,
     refuse_other_language,
-    refuse_same_stem,
+    refuse_same_text,
     refuse_twice,
 )
 from pairity.text.words import WORDFREQ, WordList
@@ -255,5 +255,5 @@ def text_input(language: str, files: Sequence[TextFile], origin: str) -> TextInp
             raise PairityError(
                 f"{file.path} is a counts file and names its languages itself: give it without '{language}='."
             )
-    refuse_same_stem(language, files)
+    refuse_same_text(language, files)
     return TextInput(language, origin, named=True, files=tuple(files))
