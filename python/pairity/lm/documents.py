@@ -31,7 +31,7 @@ from pairity.files.locks import locked
 from pairity.files.places import check_folder
 from pairity.files.writing import fill, new_folder
 from pairity.formats import transformers
-from pairity.languages import chosen
+from pairity.languages import chosen, one_or_several
 from pairity.lm.packing import DOCUMENTS, Packed, read_documents, write_pack
 from pairity.lm.packs import Pack
 from pairity.lm.texts import TextArray
@@ -162,8 +162,7 @@ def write_documents(
     found = resolve(sources)
     warn(found.notes)
     if languages is not None:
-        names = [languages] if isinstance(languages, str) else languages
-        kept, notes = chosen(names, [part.language for part in texts_of(found)])
+        kept, notes = chosen(one_or_several(languages), [part.language for part in texts_of(found)])
         inputs = (part for part in found.inputs if not isinstance(part, TextInput) or part.language in kept)
         found = replace(found, inputs=tuple(inputs))
         warn(notes)
