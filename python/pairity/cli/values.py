@@ -108,9 +108,7 @@ def values_in(parts_of: Callable[[str], list[str]]) -> Callable[..., tuple[str, 
             for line in lines_of(word):
                 values = parts_of(line)
                 if not values:
-                    why = (
-                        "it has only commas" if line.strip() else "it is empty: is a shell variable not set?"
-                    )
+                    why = "it has only commas" if line.strip() else "is a shell variable not set?"
                     raise click.BadParameter(f"{line!r} is no value: {why}", ctx, parameter)
                 found += values
         return tuple(found)
