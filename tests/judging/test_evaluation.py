@@ -83,7 +83,7 @@ def test_paper_fertility_is_the_mean_over_lines() -> None:
 
 
 def test_one_language_needs_no_list() -> None:
-    code = list(TEXTS)[0]
+    code = next(iter(TEXTS))
     assert evaluate({"t": Chunks(3)}, TEXTS, languages=code, resamples=0, reference=None).languages == [code]
 
 

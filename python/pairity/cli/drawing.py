@@ -134,7 +134,10 @@ def with_options(function: Function, *, seed_help: str, seed_alone: bool) -> Fun
 
 
 def has_languages(
-    made: Collection[str], sources: Sequence[str] | Resolved, languages: Sequence[str], skip: Sequence[str] = ()
+    made: Collection[str],
+    sources: Sequence[str] | Resolved,
+    languages: Sequence[str],
+    skip: Sequence[str] = (),
 ) -> bool:
     """Whether a finished run took the languages that are wanted now, without reading any text.
 
