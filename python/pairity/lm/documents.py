@@ -36,7 +36,7 @@ from pairity.lm.packing import DOCUMENTS, Packed, read_documents, write_pack
 from pairity.lm.packs import Pack
 from pairity.lm.texts import TextArray
 from pairity.progress import BytesListener
-from pairity.text.blocks import not_utf8, texts_in
+from pairity.text.blocks import Block, not_utf8, texts_in
 from pairity.text.drawing import ALL, Drawn, draw, places_in
 from pairity.text.inputs import Resolved, TextInput
 from pairity.text.options import TextReading
@@ -268,7 +268,7 @@ def placed(
         language = part.language
         share = choice.held_out if choice.held_out < 1 else choice.held_out / drawn.given[language].lines
         limit = min(round(share * ALL), ALL - 1)
-        for done, _, block in blocks_of(part, choice.how):
+        for done, block in readable_blocks(part, choice.how):
             if listen:
                 listen(before + done, total, language)
             chosen = drawn.sift(language, block)
@@ -282,6 +282,15 @@ def placed(
                     raise PairityError(not_utf8(chosen.place(row), error.start)) from None
                 yield number, at - limit if at < limit else (at - limit) * ALL // (ALL - limit), document
         before += sum(file.size for file in part.files)
+
+
+def readable_blocks(part: TextInput, how: TextReading) -> Iterator[tuple[int, Block]]:
+    """(bytes read so far, block). An OSError, as from a data set on the web, must not look like one of the output."""
+    try:
+        for done, _, block in blocks_of(part, how):
+            yield done, block
+    except OSError as error:
+        raise PairityError(f"{part.origin} cannot be read: {error}.") from error
 
 
 def in_order(spill: Path, seed: int, shard: int) -> TextArray:
