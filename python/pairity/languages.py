@@ -251,6 +251,15 @@ SETS: Mapping[str, tuple[str, ...]] = {"paper-30": LANGUAGES_30, "paper-60": LAN
 """Sets of languages by name; those that a text lacks are left out."""
 
 
+def one_or_several(names: str | Iterable[str]) -> list[str]:
+    """A list in any case: a lone name would be an iterable of its letters.
+
+    >>> one_or_several("paper-30")
+    ['paper-30']
+    """
+    return [names] if isinstance(names, str) else list(names)
+
+
 def is_chosen(code: str, names: Iterable[str]) -> bool:
     """Whether `names` includes a language, by its code or as part of a set."""
     return any(

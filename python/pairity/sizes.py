@@ -14,12 +14,16 @@ UNITS: dict[str, int] = {"": 1, "B": 1} | {
 SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Z]*)", re.IGNORECASE | re.ASCII)
 
 
-def parse_size(size: str | int) -> int:
-    """parse_size("4GB") -> 4000000000, parse_size("64 MiB") -> 67108864, parse_size(512) -> 512"""
+def parse_size(size: str | int, name: str = "") -> int:
+    """parse_size("4GB") -> 4000000000, parse_size("64 MiB") -> 67108864, parse_size(512) -> 512
+
+    `name`: what the size is called in errors.
+    """
     found = SIZE.fullmatch(str(size).strip())
     unit = None if found is None else UNITS.get(str(found[2]).upper())
     if found is None or unit is None or isinstance(size, bool):
-        raise PairityError(f"{size!r} is not a size: write a number and a unit, as in 512MB, 4GB or 4GiB.")
+        wrong = f"{name} is {size!r}, which" if name else repr(size)
+        raise PairityError(f"{wrong} is not a size: write a number and a unit, as in 512MB, 4GB or 4GiB.")
     number = str(found[1])
     return round(float(number) * unit) if "." in number else int(number) * unit
 

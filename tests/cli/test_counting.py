@@ -56,6 +56,31 @@ def test_a_killed_count_goes_on_and_gives_the_same_bytes(tmp_path: Path, text: P
     assert pairity(*words, "--resume", "--min-count", 2).returncode == 1, "other settings"
 
 
+@pytest.mark.parametrize("counted", [False, True])
+def test_a_finished_run_is_of_these_languages(tmp_path: Path, counted: bool) -> None:
+    source = tmp_path / "all.parquet"
+    assert pairity("count", DEV, "-o", source).returncode == 0
+    given = source if counted else DEV
+    for name, words, without in (
+        (
+            "t",
+            ["train", "--train", given, "--on", "train", "--num-merges", 5, "--resume"],
+            ["--skip", "tam_Taml"],
+        ),
+        ("c.parquet", ["count", given, "--resume"], ["--languages", "eng_Latn,deu_Latn"]),
+    ):
+        words += ["-o", tmp_path / name]
+        assert pairity(*words, *without).returncode == 0
+        assert f"{name} is finished" in pairity(*words, *without).stderr
+        more = pairity(*words)
+        assert more.returncode == 1, "languages that were left out before"
+        assert "already" in more.stderr
+    if counted:
+        source.unlink()
+        train = ["train", "--train", source, "--on", "train", "--num-merges", 5, "--resume"]
+        assert "t is finished" in pairity(*train, "--skip", "tam_Taml", "-o", tmp_path / "t").stderr
+
+
 def test_without_resume_a_killed_count_starts_over(tmp_path: Path, text: Path, expected: bytes) -> None:
     output = tmp_path / "counts.parquet"
     words = ["count", text, *LIMIT, "-o", output]

@@ -178,7 +178,7 @@ def test_progress_goes_on_while_merging(tmp_path: Path, corpus: Path, spills: li
     [
         ("1MB", 1, "memory is 1.0 MB, but 1 threads need 25 MB .*: give more."),
         ("64MB", 7, "memory is 64 MB, but 7 threads need 176 MB .*: give more, or fewer threads"),
-        ("much", 1, "memory is 'much' is not a size"),
+        ("much", 1, "memory is 'much', which is not a size: write a number"),
         (0, 1, "memory is 0 bytes"),
     ],
 )

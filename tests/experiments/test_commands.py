@@ -91,6 +91,16 @@ def test_the_order_of_options_is_not_that_of_names(project: Path, monkeypatch: p
     assert asked[0].text_column == "body"
 
 
+def test_names_of_pretokenizers_are_cut_at_commas_but_no_regex_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Experiment] = []
+    monkeypatch.setattr("pairity.cli.experiments.carry_out", lambda experiment, *_: asked.append(experiment))
+    words = ["--train", "t", "--dev", "v", "--data", "d", "--vocab-size", "300,340", "-o", "out"]
+    words += ["--pretokenizer", "gpt4o:words4,gpt2", r"\S{1,9}|\s"]
+    sweep_command.main(words, standalone_mode=False)
+    assert asked[0].grid["pretokenizer"] == ["gpt4o:words4", "gpt2", r"\S{1,9}|\s"]
+    assert asked[0].grid["vocab_size"] == [300, 340]
+
+
 def test_several_sets_of_languages_are_told_apart(project: Path) -> None:
     (project / "sets.toml").write_text(
         'train = "train"\n[judge]\ntest = "test"\n[evaluation]\nresamples = 0\n[languages]\n'
@@ -118,6 +128,11 @@ def test_several_sets_of_languages_are_told_apart(project: Path) -> None:
         ),
         (["--joint", "half"], "error: --joint has 'half': give a share, such as 0.5; several with commas"),
         (["--method", "parrity"], "error: sweep: method is 'parrity': Did you mean 'parity'?"),
+        (
+            ["--vocab-size", "128,000"],
+            "error: --vocab-size has '128,000': commas stand between several values, so write 128000.",
+        ),
+        (["--pretokenizer", "gpt4o,gpt5"], "error: sweep: unknown pre-tokenizer 'gpt5'"),
         (["--alpha", "3"], "error: sweep: 'alpha' does nothing here, because there is no window"),
     ],
 )

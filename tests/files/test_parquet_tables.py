@@ -2,11 +2,13 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import pairity
 from pairity.files.tables import parquet_table
 
 THREADS = """
@@ -40,3 +42,8 @@ def test_columns_of_one_name_are_refused(tmp_path):
     pq.write_table(pa.table([[1], [2]], ["a", "a"]), tmp_path / "t.parquet")
     with pytest.raises(pa.ArrowInvalid, match="several columns have one name: a, a"):
         parquet_table((tmp_path / "t.parquet").read_bytes())
+
+
+def test_no_module_reads_a_table_with_arrows_threads():
+    package = Path(pairity.__file__).parent
+    assert [path.name for path in package.rglob("*.py") if "pq.read_table(" in path.read_text("utf-8")] == []

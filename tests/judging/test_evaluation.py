@@ -82,6 +82,11 @@ def test_paper_fertility_is_the_mean_over_lines() -> None:
     assert scores.value("three", "fertility_paper") != pytest.approx(scores.value("three", "fertility"))
 
 
+def test_one_language_needs_no_list() -> None:
+    code = next(iter(TEXTS))
+    assert evaluate({"t": Chunks(3)}, TEXTS, languages=code, resamples=0, reference=None).languages == [code]
+
+
 def test_vocabulary_is_pooled_over_languages() -> None:
     scores = scores_of({"three": Chunks(3)})
     tokenizer = Chunks(3)

@@ -125,6 +125,7 @@ def test_what_cannot_be_labelled_leaves_nothing_behind(tmp_path: Path) -> None:
         ([good, bad], "out", r"bad.txt, line 6: not UTF-8"),
         ([empty], "out", "there is no text to label"),
         ([good, good], "out", "good.txt is given twice"),
+        ([good, there / ".." / good.name], "out", "good.txt is given twice"),
         ([good], "there", "there already exists: choose another name"),
         ([], "out", "no SOURCE given"),
         ([tmp_path / "none.txt"], "out", "no such file or folder"),

@@ -168,6 +168,20 @@ def test_what_cannot_be_packed_is_told_in_a_sentence(tmp_path, tokenizers, chang
     assert not [*tmp_path.rglob("pack.json"), *tmp_path.rglob("*.unfinished")]
 
 
+def test_text_that_cannot_be_read_is_not_an_output_that_cannot_be_written(tmp_path, tokenizers):
+    class OnTheWeb:
+        times = 0
+
+        def __iter__(self):
+            self.times += 1
+            yield from (f"line {n}" for n in range(99))
+            if self.times > 1:  # the first time, lines are only counted
+                raise TimeoutError("the server does not answer")
+
+    with pytest.raises(pairity.PairityError, match="'eng_Latn' cannot be read: the server does not answer"):
+        pack({"eng_Latn": OnTheWeb()}, tokenizers, tmp_path / "p", choice=Choice(held_out=9))
+
+
 def test_bad_choices_are_refused():
     for wrong in ({"held_out": 0}, {"held_out": -1}, {"shard_bytes": 0}):
         with pytest.raises(pairity.PairityError):

@@ -14,7 +14,7 @@ from pairity.counts.counts import Counts, merge
 from pairity.errors import PairityError
 from pairity.text.drawing import ALL, Drawn, draw
 from pairity.text.inputs import TextInput
-from pairity.text.reading import read, texts_in
+from pairity.text.reading import read, read_texts, texts_in
 from pairity.text.sampling import Draw
 from pairity.text.sources import resolve
 
@@ -187,3 +187,10 @@ def test_languages_are_chosen_by_code_or_by_set(tmp_path: Path) -> None:
         count(TEXTS, choose=["tam"])
     with pytest.raises(PairityError, match=r"none of the languages of paper-60"):
         count({"xyz_Latn": ["to be"]}, choose=["paper-60"])
+
+
+def test_one_name_needs_no_list() -> None:
+    assert list(count(TEXTS, choose="paper-30")) == list(count(TEXTS, choose=["paper-30"]))
+    assert list(count(TEXTS, choose="tam_Taml")) == ["tam_Taml"]
+    assert list(count({"eng_Latn": ["a"]}, languages="eng_Latn")) == ["eng_Latn"]
+    assert list(read_texts({"eng_Latn": ["a"]}, languages="eng_Latn")) == ["eng_Latn"]

@@ -112,10 +112,11 @@ def test_a_budget_is_in_bytes_or_lines(written: str, amount: tuple[int, str]) ->
         ({"weights": {"a": 0}}, "To leave out a language"),
         ({"weights": {"a": float("nan")}}, "weight is nan for 'a'"),
         ({"max_bytes": 0}, "max_bytes is 0 for '\\*': give at least 1"),
-        ({"max_bytes": {"a": "much"}}, "max_bytes is 'much': 'much' is not a size"),
+        ({"max_bytes": {"a": "much"}}, "max_bytes is 'much', which is not a size: write a number"),
         ({"budget": "0GB"}, "budget is '0GB': give at least one line"),
         ({"budget": "2GB lines"}, "write '2GB' for bytes, or '2M lines'"),
-        ({"budget": "ten"}, "budget is 'ten'"),
+        ({"budget": "ten"}, "budget is 'ten', which is not a size"),
+        ({"budget": "ten lines"}, "budget is 'ten', which is not a size"),
     ],
 )
 def test_settings_that_mean_nothing_are_refused(settings: dict, match: str) -> None:

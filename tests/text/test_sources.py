@@ -136,10 +136,29 @@ def test_the_same_counts_file_twice_is_an_error(tmp_path: Path) -> None:
     refused([path, tmp_path], "counts.parquet", "twice")
 
 
-def test_a_text_beside_its_compressed_copy_is_an_error(tmp_path: Path) -> None:
+def test_a_text_beside_its_compressed_copy_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plain, packed = write(tmp_path / "eng" / "part.txt"), write(tmp_path / "eng" / "part.txt.gz")
     refused(f"eng_Latn={tmp_path}/eng", str(plain), str(packed), "same text twice")
     refused(tmp_path, str(plain), str(packed), "same text twice")
+    monkeypatch.chdir(tmp_path / "eng")
+    refused(f"eng_Latn=part.txt,{packed}", "part.txt and ", "same text twice")
+
+
+def test_a_file_that_is_written_in_two_ways_is_one_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = write(tmp_path / "a.txt")
+    (tmp_path / "link.txt").symlink_to(path)
+    refused("eng=a.txt,a.txt", "eng: a.txt is given twice: name it once.")
+    refused(f"eng=a.txt,{path}", f"eng: {path} is the same file as a.txt: name it once.")
+    refused("eng=a.txt,link.txt", "eng: link.txt is the same file as a.txt: name it once.")
+    refused("eng=-,-", "eng: /dev/stdin is a pipe, which can be read only once: name it once.")
+    pq.write_table(pa.table({"lang": ["eng"], "text": ["a"]}), "web.parquet")
+    with pytest.raises(PairityError, match=r"web\.parquet is given twice \(web\.parquet, .*/web\.parquet\)"):
+        resolve(["web.parquet", tmp_path / "web.parquet"], language_column="lang")
 
 
 def test_a_missing_path_shows_what_is_near(tmp_path: Path) -> None:
@@ -272,6 +291,25 @@ def test_several_paths_of_one_language(tmp_path: Path, monkeypatch: pytest.Monke
     refused("eng=,", "'eng=,' does not name a file")
     refused("eng=a.txt,wordfreq:en", "wordfreq:en is all that a language can have")
     refused(["eng=a.txt", "eng=b.txt"], "'eng' is given twice", "write eng=PATH,PATH")
+
+
+def test_a_path_named_like_another_language_does_not_follow_a_comma(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("web.txt", "deu_Latn.txt", "fra_Latn/a.txt", "eng_Latn.txt", "tgl_Latn.txt"):
+        write(tmp_path / name)
+    separate = "Write it as a separate word, eng_Latn=web.txt deu_Latn.txt, or as deu_Latn=deu_Latn.txt"
+    refused(separated("eng_Latn=web.txt,deu_Latn.txt"), "deu_Latn.txt is named like deu_Latn", separate)
+    refused({"eng_Latn": "web.txt,deu_Latn.txt"}, separate)
+    refused("eng_Latn=web.txt,fra_Latn/", "fra_Latn/ is named like fra_Latn", "write eng_Latn=FOLDER")
+    for same in (
+        "eng_Latn=web.txt,eng_Latn.txt",
+        "fil_Latn=web.txt,tgl_Latn.txt",
+        "germanic=eng_Latn.txt,deu_Latn.txt",
+        "eng_Latn=deu_Latn.txt",
+    ):
+        assert languages(separated(same)) == [same.partition("=")[0]]
 
 
 def test_sources_are_separated_at_commas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

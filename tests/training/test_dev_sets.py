@@ -283,6 +283,10 @@ def test_the_command_line(tmp_path):
         (["--dev", "x/", "--dev-set", "a=y/"], "--dev and --dev-set cannot be combined"),
         (["--dev", "x/", "--dev-weight", "a=2"], "--dev-weight needs --dev-set"),
         (["--dev-set", "y/"], "--dev-set 'y/': write NAME=SOURCE"),
+        (
+            ["--dev-set", "a=eng=x.txt,y.txt,deu=z.txt,b=eng=v.txt"],
+            "names several sets: write them as separate words, --dev-set a=eng=x.txt,y.txt,deu=z.txt b=eng=v.txt",
+        ),
         (["--dev-set", "a=y/", "--dev-weight", "a"], "--dev-weight 'a': write NAME=W"),
         (["--dev-set", "a=y/", "--dev-weight", "a=much"], "'much' is not a number"),
         (["--dev-set", "a=y/", "--dev-weight", "a=1", "a=2"], "--dev-weight is given twice for 'a'"),

@@ -78,6 +78,8 @@ def test_an_unknown_argument_is_named_before_any_work():
         train({"eng": untouched()}, vocabulary=400, vocab_size=400, method=Classical())
     with pytest.raises(TypeError, match=r"'special_token'\. Did you mean 'special_tokens'\?$"):
         train({"eng": untouched()}, special_token="<s>", vocab_size=400, method=Classical())
+    with pytest.raises(TypeError, match=r"'languages'\. Did you mean 'choose'\?$"):
+        train({"eng": untouched()}, languages=["eng"], vocab_size=400, method=Classical())
 
 
 def test_help_names_all_options():

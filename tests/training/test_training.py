@@ -231,7 +231,10 @@ def test_a_language_that_is_named_can_be_skipped(lines):
         assert list(skipped.record["languages"]) == ["eng_Latn"]
 
 
-@pytest.mark.parametrize("given", [{"skip": ["deu_Latn"]}, {"choose": ["eng_Latn"]}])
+@pytest.mark.parametrize(
+    "given",
+    [{"skip": ["deu_Latn"]}, {"choose": ["eng_Latn"]}, {"skip": "deu_Latn"}, {"choose": "eng_Latn"}],
+)
 def test_dev_text_of_a_language_that_is_not_wanted_is_left_out(lines, given):
     dev, _ = lines
     corpus = {language: dev[language] for language in ("eng_Latn", "deu_Latn")}

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from pairity.cli.drawing import drawing
+from pairity.cli.drawing import drawing, has_languages
 from pairity.cli.options import command, config, cutting, force, memory, min_count, output
 from pairity.cli.outputs import note_resuming, output_file, resumable
 from pairity.cli.printing import print_counts, print_notes
@@ -21,9 +21,9 @@ from pairity.counts.values import Split
 from pairity.errors import PairityError
 from pairity.files.places import inside_or_beside
 from pairity.files.writing import room_beside
-from pairity.languages import is_chosen
 from pairity.progress import Progress
 from pairity.spark import check_threads, on, start
+from pairity.text.inputs import Resolved
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
 from pairity.text.sampling import Draw
 from pairity.text.sources import resolve
@@ -112,7 +112,7 @@ def count_command(
     if (
         resume
         and not (force or kept or unlike)
-        and is_finished(output, cut, split, min_count, part, languages)
+        and is_finished(output, cut, split, min_count, part, found, languages)
     ):
         print_notes(
             [
@@ -163,6 +163,7 @@ def is_finished(
     split: Split,
     min_count: int,
     part: tuple[int, int] | None,
+    sources: Resolved,
     chosen: Sequence[str],
 ) -> bool:
     """Whether a run with these settings has already saved its counts here, as when a queue restarts a finished job."""
@@ -173,7 +174,7 @@ def is_finished(
     if part != (header.shard and (header.shard.number, header.shard.of)) or header.drawn:
         return False
     languages = header.sizes or {}
-    if chosen and not all(is_chosen(code, chosen) for code in languages):
+    if not has_languages(languages, sources, chosen):
         return False
     return {header.pruned[one].min_count if one in header.pruned else 1 for one in languages} == {min_count}
 

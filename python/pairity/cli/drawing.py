@@ -1,15 +1,18 @@
 """The options for text to train on: where it is, which languages to take, and how much of each."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import wraps
 from typing import Any
 
 import click
 
 from pairity.cli.values import Function, names_in, several
+from pairity.counts.parquet import read_header
 from pairity.errors import PairityError
-from pairity.languages import SETS
+from pairity.languages import SETS, is_chosen
+from pairity.text.inputs import CountsInput, Resolved, TextInput
 from pairity.text.sampling import EVERY_OTHER, Draw
+from pairity.text.sources import resolve
 
 
 def train_and_dev(what: str = "Text", *, dev_required: bool = False) -> Callable[[Function], Function]:
@@ -128,6 +131,29 @@ def with_options(function: Function, *, seed_help: str, seed_alone: bool) -> Fun
     for option in options:
         made = option(made)
     return made
+
+
+def has_languages(
+    made: Collection[str],
+    sources: Sequence[str] | Resolved,
+    languages: Sequence[str],
+    skip: Sequence[str] = (),
+) -> bool:
+    """Whether a finished run took the languages that are wanted now, without reading any text.
+
+    If the text is gone, or only reading it would tell its languages, it may have only those of the finished run.
+    """
+    try:
+        there = {name for part in resolve(sources).inputs for name in languages_of(part)}
+    except PairityError:
+        there = set(made)
+    chosen = {name for name in there if not languages or is_chosen(name, languages)}
+    return chosen - set(skip) == set(made)
+
+
+def languages_of(part: TextInput | CountsInput) -> Collection[str]:
+    """From the name of a text, or from the metadata of a counts file."""
+    return [part.language] if isinstance(part, TextInput) else read_header(part.data, None, None).sizes or ()
 
 
 def parse_weights(words: Sequence[str]) -> dict[str, float] | None:

@@ -10,7 +10,7 @@ import click
 from pairity.cli.drawing import train_and_dev
 from pairity.cli.options import command, output, resamples_option, text_column_option
 from pairity.cli.printing import print_notes, print_table, print_warnings, print_written
-from pairity.cli.values import names_in, several, whole
+from pairity.cli.values import names_in, pretokenizers_in, several, sizes_in
 from pairity.errors import PairityError
 from pairity.experiments.experiment import KINDS, METHODS, Experiment, is_steered
 from pairity.experiments.reading import read
@@ -48,7 +48,7 @@ def experiment_command(file: Path, output: Path, threads: int | None) -> None:
 )
 @train_and_dev()
 @several("--data", required=True, metavar="SOURCE...", help="Parallel text to evaluate on.")
-@several("--vocab-size", parts_of=names_in, required=True, metavar="N...", help="Total number of tokens.")
+@several("--vocab-size", parts_of=sizes_in, required=True, metavar="N...", help="Total number of tokens.")
 @several("--method", parts_of=names_in, metavar="METHOD...", help=f"{', '.join(METHODS)}. Default: parity.")
 @several(
     "--window",
@@ -83,7 +83,7 @@ def experiment_command(file: Path, output: Path, threads: int | None) -> None:
 )
 @several(
     "--pretokenizer",
-    parts_of=whole,  # a regex may contain commas
+    parts_of=pretokenizers_in,
     metavar="NAME...",
     help="gpt4o, gpt4, qwen35, gpt2, whitespace, none, or a regex.",
 )

@@ -10,7 +10,8 @@ from click.core import ParameterSource
 
 from pairity.errors import PairityError
 from pairity.files.reading import unreadable
-from pairity.text.sources import separated
+from pairity.text.finding import glob_matches
+from pairity.text.sources import names_language, separated
 from pairity.training.dev_sets import DevSets
 from pairity.training.policy import OF_METHOD, compares, refuse_lone_alpha
 
@@ -74,7 +75,20 @@ def parse_dev(
 def sets_in(word: str) -> list[str]:
     """ "news=a/,b/,chat=c/" -> ["news=a/,b/", "chat=c/"]; "news=eng_Latn=a.txt,deu_Latn=b.txt" is one set"""
     _, _, first = word.partition(",")[0].partition("=")
-    return [word] if "=" in first else separated(word)
+    if "=" not in first:
+        return separated(word)
+    sets: list[str] = []
+    for part in separated(word):
+        source = part.partition("=")[2]
+        if sets and not (names_language(source) and glob_matches(Path(source)) is None):
+            sets[-1] += f",{part}"
+        else:
+            sets.append(part)
+    if len(sets) > 1:
+        raise PairityError(
+            f"--dev-set {word} names several sets: write them as separate words, --dev-set {' '.join(sets)}"
+        )
+    return [word]
 
 
 def named_value(text: str, option: str, form: str) -> tuple[str, str]:

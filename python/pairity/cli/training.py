@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import click
 
 from pairity.bpe.roles import GivenRoles
-from pairity.cli.drawing import drawing, train_and_dev
+from pairity.cli.drawing import drawing, has_languages, train_and_dev
 from pairity.cli.options import command, config, cutting, force, memory, min_count, output, roles
 from pairity.cli.outputs import note_resuming, output_folder, refuse_source, resumable
 from pairity.cli.policies import (
@@ -25,7 +25,6 @@ from pairity.counts.checkpoint import exists, remove
 from pairity.errors import PairityError
 from pairity.files.places import inside_or_beside
 from pairity.formats.folder import OF_THE_FOLDER, SETTINGS
-from pairity.languages import is_chosen
 from pairity.text.sampling import Draw
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.dev_sets import DevSets
@@ -286,7 +285,7 @@ def train_command(
     unrecorded = text_column != "text" or language_column or replace_invalid or on_error != "stop" or dedup
     if resume and not (force or unrecorded):
         settings = make_settings(**wanted, policy=policy, **given)
-        if is_finished(output, settings, draw, min_count, languages, skip, dev):
+        if is_finished(output, settings, draw, min_count, train_sources, languages, skip, dev):
             note_finished(output)
             return
         wanted["continue_from"] = settings.start  # open it, and give its warnings, only once
@@ -350,6 +349,7 @@ def is_finished(
     settings: Settings,
     draw: Draw,
     min_count: int,
+    sources: Sequence[str],
     languages: Sequence[str],
     skip: Sequence[str],
     dev: DevSets | list[str] | None,
@@ -364,17 +364,13 @@ def is_finished(
         return False
     described = json.loads(json.dumps(settings.describe()))
     same_names = tuple(found.special_tokens) == settings.special_tokens
-    learned = found.record.get("languages", {})
-    same_languages = not any(
-        code in skip or (languages and not is_chosen(code, languages)) for code in learned
-    )
     same_sets = found.record.get("dev_sets") == (dev.describe() if isinstance(dev, DevSets) else None)
     same_draw = found.record.get("draw", {}) == draw.describe()
     return (
         same_names
         and same_draw
         and same_sets
-        and same_languages
+        and has_languages(found.record.get("languages", ()), sources, languages, skip)
         and found.roles == settings.roles
         and found.record.get("min_count", 1) == min_count
         and found.record.get("superwords") == settings.superwords

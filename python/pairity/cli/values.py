@@ -1,6 +1,7 @@
 """Options with several values: `--train a b c`, `--train a,b,c`, `--train a --train b`, `--train @list`."""
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
@@ -8,7 +9,9 @@ from typing import Any
 
 import click
 
+from pairity.bpe.merges import BYTE_TOKENS
 from pairity.errors import PairityError
+from pairity.text.pretokenizers import LOOKS_LIKE_A_NAME
 from pairity.text.sources import at_commas, exists, separated
 
 Function = Callable[..., None]
@@ -108,9 +111,7 @@ def values_in(parts_of: Callable[[str], list[str]]) -> Callable[..., tuple[str, 
             for line in lines_of(word):
                 values = parts_of(line)
                 if not values:
-                    why = (
-                        "it has only commas" if line.strip() else "it is empty: is a shell variable not set?"
-                    )
+                    why = "it has only commas" if line.strip() else "is a shell variable not set?"
                     raise click.BadParameter(f"{line!r} is no value: {why}", ctx, parameter)
                 found += values
         return tuple(found)
@@ -128,8 +129,21 @@ def tokenizers_in(word: str) -> list[str]:
     return [word] if "@" in word else at_commas(word)
 
 
-def whole(word: str) -> list[str]:
-    return [word]
+def pretokenizers_in(word: str) -> list[str]:
+    """ "gpt4o,gpt2" -> ["gpt4o", "gpt2"]; the commas of a regex are part of it."""
+    return names_in(word) if LOOKS_LIKE_A_NAME.fullmatch(word) else [word]
+
+
+def sizes_in(word: str) -> list[str]:
+    """ "8000,16000" -> ["8000", "16000"]; 128,000 is refused, as no vocabulary has 128 tokens, or 0."""
+    parts = names_in(word)
+    is_one_number = re.fullmatch(r"\d{1,3}(,\d{3})+", word)
+    if is_one_number and any(int(part) <= len(BYTE_TOKENS) for part in parts):
+        number = word.replace(",", "")
+        raise PairityError(
+            f"--vocab-size has {word!r}: commas stand between several values, so write {number}."
+        )
+    return parts
 
 
 def lines_of(word: str, within: Sequence[str] = ()) -> list[str]:

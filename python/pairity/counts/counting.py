@@ -16,12 +16,13 @@ from pairity.counts.given import given_counts
 from pairity.counts.pruning import check_min_count, without_rare
 from pairity.counts.runs import silence
 from pairity.counts.shards import take_shard
-from pairity.counts.storage import Storage, memory_in_bytes
+from pairity.counts.storage import Storage
 from pairity.counts.tally import Tally, from_core
 from pairity.counts.values import LanguageCounts, Rows, Split, check_split
 from pairity.errors import PairityError
-from pairity.languages import chosen, is_chosen
+from pairity.languages import chosen, is_chosen, one_or_several
 from pairity.progress import BytesListener
+from pairity.sizes import parse_size
 from pairity.text import drawing, reading
 from pairity.text.blocks import Block, no_text, not_utf8
 from pairity.text.cleaning import Passed
@@ -52,9 +53,9 @@ def count(
     split: Split = "train",
     threads: int | None = None,
     count_words: bool = False,
-    languages: Iterable[str] | None = None,
+    languages: str | Iterable[str] | None = None,
     progress: BytesListener | None = None,
-    choose: Iterable[str] | None = None,
+    choose: str | Iterable[str] | None = None,
     draw: Draw | None = None,
     memory: str | int | None = None,
     min_count: int = 1,
@@ -90,9 +91,9 @@ def count(
     how = TextReading(**how_read, cut=None if draw else cut)
     dedup, language_column = how.dedup, how.language_column
     if memory is not None and dedup is not None:
-        how = replace(how, dedup_memory=memory_in_bytes(memory) // 4)
-    wanted = None if languages is None else list(languages)
-    choice = None if choose is None else list(choose)
+        how = replace(how, dedup_memory=parse_size(memory, "memory") // 4)
+    wanted = None if languages is None else one_or_several(languages)
+    choice = None if choose is None else one_or_several(choose)
     found = resolve(sources, wanted, language_column=language_column)
     if draw:
         drawing.check_sources(found)

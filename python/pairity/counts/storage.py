@@ -53,7 +53,7 @@ class Storage:
         folder = None if checkpoint is None else Path(checkpoint)
         if memory is None:
             return cls(threads, None, folder, resume)
-        size = memory_in_bytes(memory) - beside
+        size = parse_size(memory, "memory") - beside
         least = LEAST * threads * blocks.BLOCK_BYTES
         if size < least:
             fewer = "" if threads == 1 else ", or fewer threads"
@@ -85,13 +85,6 @@ class Storage:
         if not (self.resume and checkpoint.load()):
             remove(self.folder)
         return runs, checkpoint
-
-
-def memory_in_bytes(memory: str | int) -> int:
-    try:
-        return parse_size(memory)
-    except PairityError as error:
-        raise PairityError(f"memory is {error}") from None
 
 
 def temporary_runs() -> Runs:

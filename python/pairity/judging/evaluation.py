@@ -24,7 +24,7 @@ from pairity.judging.protocol import TokenizerLike
 from pairity.judging.scores import LEAK, Scores
 from pairity.judging.sizes import Sized, at_sizes
 from pairity.judging.tabulation import difference_table, group_table, score_table
-from pairity.languages import hint_of_other_names, meant, other_names
+from pairity.languages import hint_of_other_names, meant, one_or_several, other_names
 from pairity.text.inputs import TextInput
 from pairity.text.parallel import check_parallel
 from pairity.text.reading import read_texts
@@ -46,7 +46,7 @@ def evaluate(
     tokenizers: Any,
     data: Any,
     *,
-    languages: Sequence[str] | None = None,
+    languages: str | Sequence[str] | None = None,
     metrics: Sequence[str] | None = None,
     baseline: str | None = None,
     sizes: Sequence[int] | None = None,
@@ -86,7 +86,7 @@ def evaluate(
         raise PairityError(f"the baseline {baseline!r} is not one of the tokenizers: {', '.join(names)}.")
     sized = whole if whole.families else at_sizes(whole.tokenizers, sizes)
     opened = sized.tokenizers
-    texts = read_lines(data, languages)
+    texts = read_lines(data, None if languages is None else one_or_several(languages))
     if not texts:
         raise PairityError("there is no text to evaluate on: no language was chosen.")
     if parallel:

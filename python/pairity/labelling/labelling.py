@@ -25,10 +25,12 @@ from pairity.errors import PairityError
 from pairity.files.writing import new_folder
 from pairity.labelling.identifying import labeller
 from pairity.progress import BytesListener
+from pairity.text.addresses import Place
 from pairity.text.blocks import Block
 from pairity.text.finding import files_at
 from pairity.text.inputs import TextFile
 from pairity.text.kinds import is_counts_file
+from pairity.text.mistakes import resolved
 from pairity.text.options import TextReading
 from pairity.text.reading import decode
 from pairity.text.records import file_blocks, parse
@@ -115,13 +117,13 @@ def label(
 
 def files_of(sources: Any) -> list[TextFile]:
     files = [file for one in as_sequence(sources) for file in files_at(Path(one).expanduser(), str(one), [])]
-    seen: set[str] = set()
+    seen: set[Place] = set()
     for file in files:
         if is_counts_file(file):
             raise PairityError(f"{file.path} holds counts, but text is needed here: give the text files.")
-        if str(file.path) in seen:
+        if resolved(file.path) in seen:
             raise PairityError(f"{file.path} is given twice: name it once.")
-        seen.add(str(file.path))
+        seen.add(resolved(file.path))
     if not files:
         raise PairityError("no SOURCE given: name a file, a folder or a glob.")
     return files

@@ -31,12 +31,12 @@ from pairity.files.locks import locked
 from pairity.files.places import check_folder
 from pairity.files.writing import fill, new_folder
 from pairity.formats import transformers
-from pairity.languages import chosen
+from pairity.languages import chosen, one_or_several
 from pairity.lm.packing import DOCUMENTS, Packed, read_documents, write_pack
 from pairity.lm.packs import Pack
 from pairity.lm.texts import TextArray
 from pairity.progress import BytesListener
-from pairity.text.blocks import not_utf8, texts_in
+from pairity.text.blocks import Block, not_utf8, texts_in
 from pairity.text.drawing import ALL, Drawn, draw, places_in
 from pairity.text.inputs import Resolved, TextInput
 from pairity.text.options import TextReading
@@ -162,8 +162,7 @@ def write_documents(
     found = resolve(sources)
     warn(found.notes)
     if languages is not None:
-        names = [languages] if isinstance(languages, str) else languages
-        kept, notes = chosen(names, [part.language for part in texts_of(found)])
+        kept, notes = chosen(one_or_several(languages), [part.language for part in texts_of(found)])
         inputs = (part for part in found.inputs if not isinstance(part, TextInput) or part.language in kept)
         found = replace(found, inputs=tuple(inputs))
         warn(notes)
@@ -269,7 +268,7 @@ def placed(
         language = part.language
         share = choice.held_out if choice.held_out < 1 else choice.held_out / drawn.given[language].lines
         limit = min(round(share * ALL), ALL - 1)
-        for done, _, block in blocks_of(part, choice.how):
+        for done, block in readable_blocks(part, choice.how):
             if listen:
                 listen(before + done, total, language)
             chosen = drawn.sift(language, block)
@@ -283,6 +282,15 @@ def placed(
                     raise PairityError(not_utf8(chosen.place(row), error.start)) from None
                 yield number, at - limit if at < limit else (at - limit) * ALL // (ALL - limit), document
         before += sum(file.size for file in part.files)
+
+
+def readable_blocks(part: TextInput, how: TextReading) -> Iterator[tuple[int, Block]]:
+    """(bytes read so far, block). An OSError, as from a data set on the web, must not look like one of the output."""
+    try:
+        for done, _, block in blocks_of(part, how):
+            yield done, block
+    except OSError as error:
+        raise PairityError(f"{part.origin} cannot be read: {error}.") from error
 
 
 def in_order(spill: Path, seed: int, shard: int) -> TextArray:

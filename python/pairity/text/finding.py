@@ -23,7 +23,7 @@ from pairity.text.kinds import (
     stem_of,
     text_file,
 )
-from pairity.text.mistakes import check_language, refuse_language_twice, refuse_missing, refuse_same_stem
+from pairity.text.mistakes import check_language, refuse_language_twice, refuse_missing, refuse_same_text
 
 
 def resolve_path(path: Place, origin: str, notes: list[str]) -> list[TextInput | CountsInput]:
@@ -78,7 +78,7 @@ def resolve_folder(folder: Place, notes: list[str]) -> list[TextInput | CountsIn
             )
         check_language(language, str(entry))
         found = TextInput(language, str(entry), named=False, files=tuple(files_at(entry, str(entry), notes)))
-        refuse_same_stem(language, found.files)
+        refuse_same_text(language, found.files)
         if language in inputs:
             refuse_language_twice(language, inputs[language].origin, found.origin)
         inputs[language] = found

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import NoReturn
 
 from pairity.errors import PairityError, did_you_mean
-from pairity.languages import hint_of_other_names, meant
+from pairity.languages import hint_of_other_names, is_known, meant, same_language
 from pairity.text.addresses import Place
 from pairity.text.inputs import CountsInput, TextFile, TextInput
 from pairity.text.kinds import stem_of
+
+ONLY_ONCE = "a pipe, which can be read only once"
 
 
 def check_language(language: str, origin: str) -> None:
@@ -44,19 +46,18 @@ def refuse_twice(inputs: Sequence[TextInput | CountsInput]) -> None:
                     refuse_language_twice(part.language, seen[part.language], part.origin)
                 seen[part.language] = part.origin
             for file in part.files:
-                if file.path in seen and (file.once or not part.language):
-                    what = "a pipe, which can be read only once" if file.once else "given twice"
-                    raise PairityError(
-                        f"{file.path} is {what} ({seen[file.path]}, {part.origin}): name it once."
-                    )
-                seen[file.path] = part.origin
+                place = resolved(file.path)
+                if place in seen and (file.once or not part.language):
+                    what = ONLY_ONCE if file.once else "given twice"
+                    raise PairityError(f"{file.path} is {what} ({seen[place]}, {part.origin}): name it once.")
+                seen[place] = part.origin
         elif isinstance(part.data, Path):
-            path = part.data.resolve()
-            if path in seen:
+            place = resolved(part.data)
+            if place in seen:
                 raise PairityError(
-                    f"the counts file {part.origin} is given twice (also as {seen[path]}): name it once."
+                    f"the counts file {part.origin} is given twice (also as {seen[place]}): name it once."
                 )
-            seen[path] = part.origin
+            seen[place] = part.origin
 
 
 def refuse_language_twice(language: str, first: str, second: str) -> NoReturn:
@@ -66,17 +67,43 @@ def refuse_language_twice(language: str, first: str, second: str) -> NoReturn:
     )
 
 
-def refuse_same_stem(language: str, files: Sequence[TextFile]) -> None:
-    """Refuse `part-0.txt` next to `part-0.txt.gz`: after `gzip -k`, this is the same text twice."""
+def refuse_other_language(language: str, paths: Sequence[str]) -> None:
+    """Refuse `eng_Latn=web.txt,deu_Latn.txt`: what follows a comma is read as English, whatever its name.
+
+    Names that are not known, such as `germanic`, may stand for several languages.
+    """
+    for number, path in enumerate(paths):
+        other = stem_of(Path(path))
+        if number and is_known(language) and is_known(other) and not same_language(language, other):
+            raise PairityError(
+                f"{language}={','.join(paths)}: {path} is named like {other}, but after a comma it would be read "
+                f"as {language}. Write it as a separate word, {language}={','.join(paths[:number])} {path}, or as "
+                f"{other}={path}; if it is text of {language}, put all of it into one folder and write "
+                f"{language}=FOLDER."
+            )
+
+
+def refuse_same_text(language: str, files: Sequence[TextFile]) -> None:
+    """Refuse a file given twice, and `part-0.txt` next to `part-0.txt.gz`: after `gzip -k`, this is the same text."""
     seen: dict[Place, Place] = {}
     for file in files:
-        stem = file.path.parent / stem_of(file.path)
+        place, stem = resolved(file.path), resolved(file.path.parent) / stem_of(file.path)
+        if place in seen:
+            twice = "given twice" if seen[place] == file.path else f"the same file as {seen[place]}"
+            raise PairityError(
+                f"{language}: {file.path} is {ONLY_ONCE if file.once else twice}: name it once."
+            )
         if stem in seen:
             raise PairityError(
                 f"{language}: {seen[stem]} and {file.path} look like the same text twice: "
                 "remove or rename one of them."
             )
-        seen[stem] = file.path
+        seen[place] = seen[stem] = file.path
+
+
+def resolved(place: Place) -> Place:
+    """The same for every way to write a path."""
+    return place.resolve() if isinstance(place, Path) else place
 
 
 def refuse_missing(path: Place, origin: str) -> NoReturn:

@@ -34,8 +34,9 @@ class GivenReading(TypedDict, total=False):
 def check_given(function: str, given: Mapping[str, object], known: type = GivenReading) -> None:
     """Refuse unknown keywords, as Python would if the function listed those of `known` itself."""
     names = known.__annotations__
-    for name in sorted(given.keys() - names.keys()):
-        close = get_close_matches(name, names, n=1)
+    name = min(given.keys() - names.keys(), default=None)
+    if name is not None:
+        close = ["choose"] if name == "languages" else get_close_matches(name, names, n=1)
         advice = f". Did you mean {close[0]!r}?" if close else ""
         raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{advice}")
 

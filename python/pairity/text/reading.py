@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Unpack
 
 from pairity.errors import PairityError
+from pairity.languages import one_or_several
 from pairity.progress import BytesListener
 from pairity.text.blocks import Block, no_text, not_utf8, texts_in
 from pairity.text.cleaning import Cleaning, Passed
@@ -268,7 +269,7 @@ def blocks_of(part: TextInput, how: TextReading) -> Iterator[tuple[int, str, Blo
 def read_texts(
     sources: Any,
     *,
-    languages: Iterable[str] | None = None,
+    languages: str | Iterable[str] | None = None,
     **reading: Unpack[GivenReading],
 ) -> dict[str, list[str]]:
     """All texts of every language, in order, in memory: for test sets, where lines are aligned.
@@ -278,7 +279,7 @@ def read_texts(
     check_given("read_texts", reading)
     how = TextReading(**reading)
     texts: dict[str, list[str]] = {}
-    wanted = None if languages is None else list(languages)
+    wanted = None if languages is None else one_or_several(languages)
     for part in resolve(sources, wanted, language_column=how.language_column).inputs:
         if isinstance(part, CountsInput):
             raise PairityError(f"{part.origin} holds counts, but text is needed here: give the text files.")

@@ -109,7 +109,7 @@ class Draw:
         if self.max_bytes is None:
             return {}
         given = self.max_bytes if isinstance(self.max_bytes, Mapping) else {EVERY_OTHER: self.max_bytes}
-        return {language: size_of("max_bytes", size) for language, size in given.items()}
+        return {language: parse_size(size, "max_bytes") for language, size in given.items()}
 
     def limit(self, language: str) -> int | None:
         """The most bytes to take of a language."""
@@ -217,17 +217,10 @@ def parse_budget(budget: int | str) -> tuple[int, Literal["bytes", "lines"]]:
     text = str(budget).strip()
     number = text.removesuffix("lines").strip()
     if number == text:
-        return size_of("budget", budget), "bytes"
+        return parse_size(budget, "budget"), "bytes"
     if number.upper().endswith("B"):
         raise PairityError(f"budget is {budget!r}: write '2GB' for bytes, or '2M lines'.")
-    return size_of("budget", number), "lines"
-
-
-def size_of(name: str, size: int | str) -> int:
-    try:
-        return parse_size(size)
-    except PairityError as error:
-        raise PairityError(f"{name} is {size!r}: {error}") from None
+    return parse_size(number, "budget"), "lines"
 
 
 def is_number(value: object) -> bool:

@@ -38,7 +38,13 @@ from pairity.text.inputs import (
     TextInput,
 )
 from pairity.text.kinds import is_counts_file, standard_input
-from pairity.text.mistakes import check_language, keep_only, refuse_same_stem, refuse_twice
+from pairity.text.mistakes import (
+    check_language,
+    keep_only,
+    refuse_other_language,
+    refuse_same_text,
+    refuse_twice,
+)
 from pairity.text.words import WORDFREQ, WordList
 
 
@@ -235,6 +241,7 @@ def named_input(language: str, path: str, origin: str, notes: list[str]) -> Text
                 f"{origin}: {word_lists[0]} is all that a language can have: leave it out, or the rest."
             )
         return TextInput(language, origin, named=True, lines=WordList(path.removeprefix(WORDFREQ)))
+    refuse_other_language(language, paths)
     files: list[TextFile] = []
     for one in paths:
         file = standard_input(one)
@@ -248,5 +255,5 @@ def text_input(language: str, files: Sequence[TextFile], origin: str) -> TextInp
             raise PairityError(
                 f"{file.path} is a counts file and names its languages itself: give it without '{language}='."
             )
-    refuse_same_stem(language, files)
+    refuse_same_text(language, files)
     return TextInput(language, origin, named=True, files=tuple(files))

@@ -15,7 +15,7 @@ from pairity.counts.pruning import check_min_count
 from pairity.counts.storage import Storage
 from pairity.counts.values import LanguageCounts, Split, cut_again
 from pairity.errors import PairityError, quoted
-from pairity.languages import chosen
+from pairity.languages import chosen, one_or_several
 from pairity.progress import Progress
 from pairity.text.inputs import CountsInput, Resolved, TextInput
 from pairity.text.options import GivenReading, TextReading
@@ -43,10 +43,10 @@ from pairity.training.settings import Settings
 class GivenText(GivenReading, total=False):
     """What a caller may set about the text that is learned from."""
 
-    skip: Iterable[str]
-    """Languages to leave out."""
-    choose: Iterable[str] | None
-    """The only languages to take: a list of codes and names of sets (["paper-30"])."""
+    skip: str | Iterable[str]
+    """Languages to leave out: a code or several."""
+    choose: str | Iterable[str] | None
+    """The only languages to take: codes and names of sets ("paper-30"), one or several."""
     draw: Draw | None
     """How much of the training text to take: `Draw(balance="temperature", temperature=3.3, budget="10GB")`."""
     memory: str | int | None
@@ -203,15 +203,15 @@ def read_train_and_dev(
     *,
     checkpoint: Path | None = None,
     resume: bool = False,
-    skip: Iterable[str] = (),
-    choose: Iterable[str] | None = None,
+    skip: str | Iterable[str] = (),
+    choose: str | Iterable[str] | None = None,
     draw: Draw | None = None,
     memory: str | int | None = None,
     min_count: int = 1,
     **reading: Unpack[GivenReading],
 ) -> Texts:
     """Count train and dev (SOURCEs). `checkpoint` names a folder that keeps what is counted of train."""
-    choose = None if choose is None else list(choose)
+    choose = None if choose is None else one_or_several(choose)
     check_min_count(min_count, "train")
     Storage.of(memory, None, False, threads)  # refuses a bad value before the dev text is read
     counting = {
@@ -237,7 +237,7 @@ def read_train_and_dev(
     notes: list[str] = []
     if choose is not None:
         languages, notes = chosen(choose, of_train)
-    languages = without(of_train, skip, languages)
+    languages = without(of_train, one_or_several(skip), languages)
 
     compared = compared_on_dev(policy, languages)
     dev_sets, sizes = read_dev_sets(reader, dev_sources, of_train, languages, compared)

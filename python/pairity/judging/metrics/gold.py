@@ -13,9 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
 from pairity.errors import PairityError, PairityWarning, listed
+from pairity.files.tables import parquet_table
 from pairity.languages import by_name, is_known
 from pairity.text.inputs import PARQUET_DAMAGE, refuse_broken
 
@@ -123,7 +122,7 @@ def read_morph_file(path: str | Path, *, every_row: bool = False) -> list[MorphW
 
 def morph_rows(path: Path) -> list[dict[str, str]]:
     if path.suffix == ".parquet":
-        table: list[dict[str, object]] = pq.read_table(path).to_pylist()
+        table: list[dict[str, object]] = parquet_table(path.read_bytes()).to_pylist()
         return [{key: "" if value is None else str(value) for key, value in row.items()} for row in table]
     with path.open(encoding="utf-8-sig", newline="") as file:
         return [
