@@ -176,7 +176,7 @@ class Encoder:
         cache_slots: int = ...,
     ) -> Encoder:
         """Tokens end to end with int64 offsets (an empty one: no token); merges as flat uint32 left, right,
-        new. At most about `cache_slots` words keep their ids, each in 64 bytes, for all threads."""
+        new. At most about `cache_slots` words keep their ids, each in up to 96 bytes, for all threads."""
     def encode(
         self, text: str | bytes, *, allowed: Specials | None = None, disallowed: Specials | None = None
     ) -> list[int]: ...

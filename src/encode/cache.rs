@@ -15,7 +15,7 @@ use crate::memory::{prefetch, zeroed};
 use crate::word::{Key, Word};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicUsize};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The most slots of a table: 16 MB, and 8 MB for what does not fit into slots.
 pub const MOST_SLOTS: usize = 1 << 19;
@@ -36,7 +36,10 @@ const ASIDE: usize = 15;
 
 pub struct Cache {
     most_slots: usize,
+    /// Only held to read or replace them.
     tables: Mutex<Tables>,
+    /// Held by the thread that makes the next table. No other waits for it, nor does a process that is forked meanwhile.
+    making: Mutex<()>,
 }
 
 #[derive(Clone)]
@@ -49,13 +52,16 @@ impl Cache {
     /// With tables of at most this many slots: a power of two, and at least 2.
     pub fn new(most_slots: usize) -> Self {
         let [young, old] = [FIRST_SLOTS.min(most_slots), 1].map(|slots| Arc::new(SlotTable::new(slots)));
-        Self { most_slots, tables: Mutex::new(Tables { young, old }) }
+        Self { most_slots, tables: Mutex::new(Tables { young, old }), making: Mutex::default() }
     }
 
     /// For one thread and some texts: tables that are no longer the cache's live as long as what this returns.
     pub fn open(&self) -> OpenCache<'_> {
-        let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        OpenCache { cache: self, tables }
+        OpenCache { cache: self, tables: self.newest().clone() }
+    }
+
+    fn newest(&self) -> MutexGuard<'_, Tables> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -121,7 +127,8 @@ impl OpenCache<'_> {
     /// Takes the newest tables. While another thread makes one, goes on with those at hand.
     #[cold]
     fn renew(&mut self) {
-        let Ok(mut newest) = self.cache.tables.try_lock() else { return };
+        let Ok(_making) = self.cache.making.try_lock() else { return };
+        let mut newest = self.cache.newest().clone();
         let full = &self.tables.young;
         if Arc::ptr_eq(&newest.young, full) {
             let slots = self.cache.most_slots.min(GROWTH * full.slots.len());
@@ -132,8 +139,9 @@ impl OpenCache<'_> {
                 newest.old = full.clone();
             }
             newest.young = young;
+            self.cache.newest().clone_from(&newest);
         }
-        self.tables = newest.clone();
+        self.tables = newest;
     }
 }
 
@@ -322,6 +330,18 @@ mod tests {
             assert!(is_in(&mut open, 0), "in use: {n}");
         }
         assert!(!is_in(&mut cache.open(), 1), "not in use");
+    }
+
+    #[test]
+    fn nobody_waits_for_a_table_that_another_makes() {
+        let cache = Cache::new(64);
+        let making = cache.making.lock();
+        let mut open = cache.open();
+        (0..100).for_each(|n| put(&mut open, n));
+        assert!(is_in(&mut open, 0) && !is_in(&mut open, 99), "it goes on with a full one");
+        drop(making);
+        put(&mut open, 99);
+        assert!(is_in(&mut open, 99) && is_in(&mut cache.open(), 99));
     }
 
     #[test]

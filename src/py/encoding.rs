@@ -161,8 +161,9 @@ impl Flat {
     fn extend(&mut self, py: Python<'_>, ids: &[u32]) -> PyResult<()> {
         let count = self.count + ids.len();
         if count > self.room {
-            self.room = count.max(2 * self.room);
-            self.bytes.bind(py).resize(size_of::<u32>() * self.room)?;
+            let room = count.max(2 * self.room);
+            self.bytes.bind(py).resize(size_of::<u32>() * room)?;
+            self.room = room;
         }
         // SAFETY: the GIL is held, nobody else has the bytes, and there is room for more after the first `count` ids.
         let places = unsafe {
@@ -205,7 +206,7 @@ impl Drop for CollectorPaused<'_> {
 }
 
 /// Callers often drop the lists of a batch before the next. glibc would give their memory back to the system every time, and
-/// touching it anew takes as long as the encoding. Once a block of this size has been freed, it keeps as much.
+/// touching it anew takes as long as the encoding. Once a block of this size has been freed, it keeps up to twice as much.
 fn keep_memory_of_lists(_py: Python<'_>) {
     const LARGEST: usize = 33_000_000; // see M_TRIM_THRESHOLD in mallopt(3); nobody writes to it, so it takes no memory
     static ONCE: Once = Once::new();

@@ -34,7 +34,7 @@ REFUTED = 2.0  # a shape whose log-likelihood is less than the highest by more t
 
 @dataclass(frozen=True)
 class Shape:
-    """Groups of languages. Their variances are the same, or each has its own; and so are their means."""
+    """Groups of languages. They all have the same variance, or each has its own; the same goes for means."""
 
     groups: int
     same_variance: bool
