@@ -42,6 +42,10 @@ def batches(
         )
     names = [f"f{int(column) - 1}" if numbered else column for column in columns]
     watched = Watched(stream, kind)
+    there = [] if numbered else watched.plain_columns()
+    for name, fix in zip(columns, FIXES, strict=False):
+        if there and name not in there:
+            refuse_column(where, name, there, fix)
 
     def other_size(row: Any) -> str:
         number = row.number - (1 if numbered else 2)  # Arrow counts from 1 and includes the header
@@ -84,10 +88,10 @@ def batches(
 
 
 class Watched:
-    """A stream that remembers its beginning, and whether its quotation marks are balanced.
+    """A stream whose beginning is known, and whether its quotation marks are balanced.
 
-    A thread of Arrow reads it ahead, so its reader says when no more is wanted. Otherwise, if Python ended soon after
-    an error, it would kill that thread in the middle of a read, and the C++ of the thread would abort the process.
+    A thread of Arrow reads it ahead. If Python ends while it does, the C++ of that thread may abort the process. So the
+    most common mistake, a missing column, is found before the thread starts, and after others no more is read.
     """
 
     closed = False
@@ -95,15 +99,17 @@ class Watched:
     def __init__(self, stream: Any, kind: Literal["csv", "tsv"]) -> None:
         self._stream = stream
         self._kind = kind
-        self._first = b""
+        self._first: bytes = stream.read(BLOCK_BYTES)
+        self._is_new = True
         self._quotes = 0
         self._reading = Lock()
         self._ended = False
 
     def read(self, size: int = -1) -> bytes:
+        """The block that is known, and then what the stream has; Arrow asks for whole blocks."""
         with self._reading:
-            data: bytes = b"" if self._ended else self._stream.read(size)
-            self._first = self._first or data
+            known, self._is_new = self._is_new, False
+            data: bytes = b"" if self._ended else self._first if known else self._stream.read(size)
             self._quotes += data.count(b'"')
             return data
 
@@ -112,8 +118,18 @@ class Watched:
         with self._reading:
             self._ended = True
 
+    def plain_columns(self) -> list[str]:
+        """The columns, if they are sure without Arrow: quoted ones may contain line ends, and it skips empty lines."""
+        line = self._first_line
+        is_plain = line and line != self._first and not (self._kind == "csv" and b'"' in line)
+        return self.columns() if is_plain else []
+
+    @property
+    def _first_line(self) -> bytes:
+        return re.split(rb"[\r\n]", self._first, maxsplit=1)[0]
+
     def columns(self) -> list[str]:
-        line = re.split(rb"[\r\n]", self._first, maxsplit=1)[0].decode("utf-8-sig", "replace")
+        line = self._first_line.decode("utf-8-sig", "replace")
         if self._kind == "tsv":
             return line.split("\t")
         try:
