@@ -18,11 +18,6 @@ impl<T> Heap<T> {
         self.0.first()
     }
 
-    /// The greatest of the others is among these.
-    pub fn below_top(&self) -> &[T] {
-        &self.0[self.0.len().min(1)..self.0.len().min(3)]
-    }
-
     pub fn clear(&mut self) {
         self.0.clear();
     }

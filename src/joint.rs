@@ -8,10 +8,8 @@
 
 use crate::check_in::CheckIn;
 use crate::error::Result;
-use crate::learner::Learner;
 use crate::pair::{Candidate, Pair};
 use crate::queue::{Queue, order};
-use crate::shard::Scratch;
 use crate::together::{Now, Together};
 use crate::turns::Gauge;
 use crate::vocabulary::Vocabulary;
@@ -74,40 +72,22 @@ pub fn worthiest(
     now: Now,
     check_in: &mut CheckIn,
 ) -> Result<Option<Candidate>> {
-    let Now { together, vocabulary, admission, scratch } = now;
-    let mut learner = together.learner_of_now(served, scratch);
-    let Some((mut leading, leads)) = learner.lend_leading(vocabulary, admission, share) else {
+    let Now { together, vocabulary, admission } = now;
+    let Some((mut leading, leads)) = together.learners[served].lend_leading(vocabulary, admission, share)
+    else {
         return Ok(None);
     };
-    let (floor, count) = (learner.queued_from(), |pair| learner.count(pair));
+    let Together { learners, occurring, .. } = &*together;
     let worth = |pair: Pair| {
-        let counts = counts(pair, served, &learner, together, scratch);
-        counts.fold([0.0, 0.0], |[then, now], (language, count)| {
-            [then + prices.ordered_by[language] * count as f64, now + prices.now[language] * count as f64]
+        occurring.languages(pair).fold([0.0, 0.0], |[then, now], language| {
+            let count = learners[language].count(pair) as f64;
+            [then + prices.ordered_by[language] * count, now + prices.now[language] * count]
         })
     };
+    let (floor, count) = (learners[served].queued_from(), |pair| learners[served].count(pair));
     let found = leading.worthiest(vocabulary, prices, floor, leads, count, worth, check_in);
-    if let Ok(Some(best)) = found {
-        let counts: Vec<_> = counts(best.pair, served, &learner, together, scratch).collect();
-        together.choose(counts.into_iter().filter(|&(_, count)| count > 0));
-    }
-    learner.give_back(leading);
+    together.learners[served].give_back(leading);
     found
-}
-
-/// How often a pair occurs in each language where it may.
-fn counts<'t>(
-    pair: Pair,
-    served: usize,
-    learner: &'t Learner,
-    together: &'t Together,
-    scratch: &'t mut Scratch,
-) -> impl Iterator<Item = (usize, u64)> + 't {
-    together.may_occur(pair).map(move |language| {
-        let is_served = language == served;
-        let count = if is_served { learner.count(pair) } else { together.count(language, pair, scratch) };
-        (language, count)
-    })
 }
 
 /// A pair and its worth by the prices that the heap is ordered by, or more.
@@ -160,10 +140,10 @@ impl Leading {
         floor: u64,
         leads: impl Fn(u64) -> bool,
         count: impl Fn(Pair) -> u64,
-        mut worth: impl FnMut(Pair) -> [f64; 2],
+        worth: impl Fn(Pair) -> [f64; 2],
         check_in: &mut CheckIn,
     ) -> Result<Option<Candidate>> {
-        let mut listed = |pair: Pair| Worthy { worth: worth(pair)[0], pair };
+        let listed = |pair: Pair| Worthy { worth: worth(pair)[0], pair };
         if self.edition != prices.edition {
             let anew = |old: Worthy| check_in.now().map(|()| listed(old.pair));
             self.worthy = self.worthy.drain().map(anew).collect::<Result<_>>()?;

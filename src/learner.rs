@@ -9,14 +9,13 @@ use crate::joint::Leading;
 use crate::log::{Log, Reader};
 use crate::pair::{Candidate, Pair};
 use crate::queue::{Admission, Queue};
-use crate::shard::{Part, Scratch, Shards, WeightedWord};
+use crate::shard::{Merge, Part, Scratch, Shards, WeightedWord};
 use crate::start::Start;
 use crate::threads::in_parallel;
 use crate::vocabulary::Vocabulary;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -26,14 +25,11 @@ const MOST_PARTS: usize = 16;
 
 /// A text to learn from, with the queue of its pairs.
 pub struct Learner {
-    /// Its place among the learners.
-    number: usize,
     shards: Shards,
     reader: Reader,
     /// Tokens fewer than at the start.
     pub saved: u64,
-    /// Pairs with at least this count are in the queue; rarer ones, which are most, only when it has run dry. 0 where
-    /// somebody else takes all pairs that are born.
+    /// Pairs with at least this count are in the queue; rarer ones, which are most, only when it has run dry.
     queued_from: u64,
     /// Pairs born since the queue was last asked: put into it only then, by the thread that has the vocabulary.
     born: Vec<Candidate>,
@@ -44,7 +40,6 @@ pub struct Learner {
 
 impl Learner {
     fn new(
-        number: usize,
         texts: &[Counted],
         start: &Start,
         most_symbols: usize,
@@ -56,12 +51,11 @@ impl Learner {
         let parts = if let [text] = texts {
             vec![lay_out(words(text).collect())]
         } else {
-            let parts = threads.min(MOST_PARTS);
-            in_parallel(parts, parts, |part| lay_out(summed(texts, part, parts)))
+            let number = threads.min(MOST_PARTS);
+            in_parallel(number, number, |part| lay_out(summed(texts, part, number)))
         };
         let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
         Ok(Learner {
-            number,
             shards: Shards::new(parts.into_iter().flatten(), most_symbols),
             reader: Reader::default(),
             saved: 0,
@@ -74,22 +68,28 @@ impl Learner {
 
     /// Applies the next batch of merges; `false` when there was none.
     pub fn catch_up(&mut self, log: &Log, scratch: &mut Scratch) -> bool {
-        let Self { number, reader, shards, born, saved, queued_from, .. } = self;
-        let merges = reader.next_batch_of(log, *number);
-        for merge in merges {
-            let keep = |candidate: Candidate| {
-                if candidate.count >= *queued_from {
-                    born.push(candidate);
-                }
-            };
-            shards.apply(merge, scratch, |_, weight| *saved += weight, keep);
-        }
-        !merges.is_empty()
+        let mut reader = std::mem::take(&mut self.reader);
+        let merges = reader.next_batch(log);
+        merges.iter().for_each(|merge| self.apply(merge, scratch));
+        let any = !merges.is_empty();
+        self.reader = reader;
+        any
     }
 
-    /// So many merges of the log have been applied.
-    pub fn read(&self) -> usize {
-        self.reader.read
+    pub fn apply(&mut self, merge: &Merge, scratch: &mut Scratch) {
+        let (born, saved, queued_from) = (&mut self.born, &mut self.saved, self.queued_from);
+        let keep = |candidate: Candidate| {
+            if candidate.count >= queued_from {
+                born.push(candidate);
+            }
+        };
+        self.shards.apply(merge, scratch, |_, weight| *saved += weight, keep);
+    }
+
+    /// The same where somebody else takes the pairs when they are born.
+    pub fn apply_and_tell(&mut self, merge: &Merge, scratch: &mut Scratch, born: impl FnMut(Candidate)) {
+        let saved = &mut self.saved;
+        self.shards.apply(merge, scratch, |_, weight| *saved += weight, born);
     }
 
     /// How often a pair occurs, whether it may be merged or not.
@@ -135,42 +135,35 @@ impl Learner {
         self.leading = Some(leading);
     }
 
-    /// Pairs below this count are not in the queue.
+    /// Pairs below this count are not told of.
     pub fn queued_from(&self) -> u64 {
         self.queued_from
     }
 
-    /// From now on all pairs that are born are kept until they are taken.
-    pub fn keep_all_born(&mut self) {
-        self.queued_from = 0;
-        self.born.clear();
-    }
-
-    pub fn take_born(&mut self) -> impl Iterator<Item = Candidate> {
-        self.born.drain(..)
-    }
-
-    /// The highest count below a limit; 0 if there is none.
-    pub fn most_below(&self, limit: u64) -> u64 {
+    /// The highest count below `queued_from`; 0 if there is none.
+    pub fn most_of_the_rarer(&self) -> u64 {
         let mut most = 0;
         self.shards.for_each_pair(|Candidate { count, .. }| {
-            if count < limit {
+            if count < self.queued_from {
                 most = most.max(count);
             }
         });
         most
     }
 
-    pub fn pairs_with_counts(&self, range: Range<u64>) -> Vec<Candidate> {
-        let mut found = Vec::new();
-        if !range.is_empty() {
+    /// The pairs that were too rare, and are not if `from` is the least count.
+    pub fn take_rarer(&mut self, from: u64) -> Vec<Candidate> {
+        let below = self.queued_from;
+        self.queued_from = from.min(below);
+        let mut rarer = Vec::new();
+        if from < below {
             self.shards.for_each_pair(|candidate| {
-                if range.contains(&candidate.count) {
-                    found.push(candidate);
+                if (from..below).contains(&candidate.count) {
+                    rarer.push(candidate);
                 }
             });
         }
-        found
+        rarer
     }
 
     fn queue_born(&mut self, vocabulary: &Vocabulary, admission: &Admission) {
@@ -184,9 +177,9 @@ impl Learner {
 
     /// Takes in the next rarer pairs, down to an eighth of the most frequent of them.
     fn queue_rarer(&mut self, vocabulary: &Vocabulary, admission: &Admission) {
-        let queued_from = (self.most_below(self.queued_from) / 8).max(admission.floor());
-        self.born.extend(self.pairs_with_counts(queued_from..self.queued_from));
-        self.queued_from = queued_from.min(self.queued_from);
+        let queued_from = (self.most_of_the_rarer() / 8).max(admission.floor());
+        let rarer = self.take_rarer(queued_from);
+        self.born.extend(rarer);
         self.queue_born(vocabulary, admission);
     }
 }
@@ -211,7 +204,7 @@ impl<'p> Pool<'p> {
         let size = |i: usize| texts[i].iter().map(Counted::size).sum::<usize>();
         let mut order: Vec<usize> = (0..texts.len()).collect();
         order.sort_by_key(|&i| Reverse(size(i)));
-        let build = |i: usize| Learner::new(i, texts[i], start, most_symbols, joint, threads, stop);
+        let build = |i: usize| Learner::new(texts[i], start, most_symbols, joint, threads, stop);
         let mut built: Vec<_> =
             order.iter().zip(in_parallel(order.len(), threads, |n| build(order[n]))).collect();
         built.sort_unstable_by_key(|(i, _)| **i);
@@ -224,13 +217,14 @@ impl<'p> Pool<'p> {
         self.learners.len()
     }
 
-    pub fn learner(&self, index: usize) -> MutexGuard<'_, Learner> {
-        lock(&self.learners[index])
+    /// For one thread that asks all of them; none is left.
+    pub fn take_learners(&mut self) -> Vec<Learner> {
+        let learners = self.learners.drain(..);
+        learners.map(|learner| learner.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
     }
 
-    /// The same unless another thread has it.
-    pub fn idle_learner(&self, index: usize) -> Option<MutexGuard<'_, Learner>> {
-        self.learners[index].try_lock().ok()
+    pub fn learner(&self, index: usize) -> MutexGuard<'_, Learner> {
+        lock(&self.learners[index])
     }
 
     /// The work of one helper thread, until it is told to stop.
@@ -240,8 +234,10 @@ impl<'p> Pool<'p> {
         let mut idle = 0;
         while !stop.load(Ordering::Relaxed) {
             at = (at + 1) % number;
-            let busy =
-                self.idle_learner(at).is_some_and(|mut learner| learner.catch_up(self.log, &mut scratch));
+            let busy = match self.learners[at].try_lock() {
+                Ok(mut learner) => learner.catch_up(self.log, &mut scratch),
+                Err(_) => false,
+            };
             idle = if busy { 0 } else { idle + 1 };
             if idle > number {
                 std::thread::sleep(Duration::from_micros(20));

@@ -19,10 +19,6 @@ impl Pair {
     pub fn right(self) -> u32 {
         self.0 as u32
     }
-
-    pub fn has(self, token: u32) -> bool {
-        self.left() == token || self.right() == token
-    }
 }
 
 /// A pair and how often it occurs: what a language proposes as its next merge.

@@ -7,11 +7,6 @@
 //! upper bound of the score under any weights, and is corrected only when it reaches the top. New weights mean new scores:
 //! only the rows near the top (`running`) are scored again, the others wait in tiers until what a tier may score reaches
 //! the top.
-//!
-//! A pair is often chosen before the learners have applied the merges before it, so that other threads can do that in the
-//! meantime. The merge of (a, b) makes pairs of the token ab, such as (x, ab), which occurs nowhere more often than (x, a)
-//! did. As long as no row of a pair with a or b is corrected, the row of (x, a) is also an upper bound for (x, ab). So if a
-//! pair that has no token of these merges is alone at the top, all that they make is below it.
 
 mod rows;
 mod tiers;
@@ -42,8 +37,6 @@ const LISTED_FROM: f64 = 0.15;
 const SMALL_POWER: f64 = 0.01;
 /// Rows from this share of the best score on are in the heap.
 const NEAR_FROM: f64 = 0.995;
-/// Merges that are chosen before the learners have applied them: so many at most.
-const MOST_AHEAD: usize = 256;
 
 /// `measured`: whether each language is.
 pub fn check(beta: f64, measured: bool) -> Result<()> {
@@ -90,8 +83,6 @@ pub struct Fair {
     near_limit: f64,
     /// From high bounds to low ones.
     tiers: Vec<Tier>,
-    /// Of each language: a pair with at least this count has a row.
-    listed_from: Vec<u64>,
     /// What pairs without a row score at most.
     unlisted: f64,
     /// The highest power in the languages of the last pair. A dearer language may have no pair left.
@@ -119,7 +110,6 @@ impl Fair {
             near: Heap::default(),
             near_limit: f64::INFINITY,
             tiers: TIERS.map(|_| Tier::new(sizes.clone())).into(),
-            listed_from: vec![u64::MAX; sizes.len()],
             unlisted: f64::INFINITY,
             power: 1.0,
             spare: Rows::default(),
@@ -149,13 +139,11 @@ impl Fair {
         if self.is_new_weight {
             self.is_new_weight = false;
             self.score_all();
-            self.bound_unlisted();
+            self.bound_unlisted(&now);
         }
-        if now.together.ahead() >= MOST_AHEAD || self.may_not_go_ahead(&now) {
-            self.settle(&mut now, check_in)?;
-        }
+        self.take_in_born(&mut now);
         loop {
-            let top = self.top(&mut now, check_in)?;
+            let top = self.top(&now);
             let most = top.map_or(0.0, |top| top.score);
             if self.running.len() > self.most_running {
                 self.sort(None, most, &now, check_in)?;
@@ -164,39 +152,15 @@ impl Fair {
             if let Some(tier) = self.tiers.iter().rposition(|tier| tier.reaches(most)) {
                 self.sort(Some(tier), most, &now, check_in)?;
             } else if self.unlisted > 0.0 && self.unlisted >= most {
-                self.settle(&mut now, check_in)?;
                 self.list_rarer(most, &mut now, check_in)?;
             } else {
-                return Ok(top.map(|top| self.choose(top, &mut now)));
+                if let Some(Near { row, candidate, .. }) = top {
+                    self.power = self.highest_power(row);
+                    now.together.choose(candidate.pair, self.running.languages(row).collect());
+                }
+                return Ok(top.map(|top| top.candidate));
             }
         }
-    }
-
-    fn choose(&mut self, Near { row, candidate, .. }: Near, now: &mut Now) -> Candidate {
-        self.power = self.highest_power(row);
-        now.together.choose(self.running.counts(row).filter(|&(_, count)| count > 0));
-        // Once merged, the pair occurs no more.
-        self.running.clear_counts(row);
-        self.scores[row] = 0.0;
-        self.near.pop(|a, b| a.order(b, now.vocabulary));
-        candidate
-    }
-
-    /// Whether pairs that the merges ahead make may have no row that bounds them.
-    fn may_not_go_ahead(&self, now: &Now) -> bool {
-        now.together.is_last_odd() || now.admission.whole_characters || now.vocabulary.only_new
-    }
-
-    /// Lets all learners apply all merges, and takes in the pairs that were born.
-    fn settle(&mut self, now: &mut Now, check_in: &mut CheckIn) -> Result<()> {
-        let counted_at = now.together.settled();
-        let births = now.together.settle(now.scratch, check_in)?;
-        for births in births.chunk_by(|a, b| a.pair == b.pair) {
-            if births.iter().any(|birth| birth.count >= self.listed_from[birth.language as usize]) {
-                self.list(births[0].pair, counted_at, births, now);
-            }
-        }
-        Ok(())
     }
 
     fn score_all(&mut self) {
@@ -227,9 +191,15 @@ impl Fair {
         true
     }
 
-    fn list(&mut self, pair: Pair, counted_at: usize, births: &[Birth], now: &Now) {
+    fn take_in_born(&mut self, now: &mut Now) {
+        for births in now.together.take_born().chunk_by(|a, b| a.pair == b.pair) {
+            self.list(births[0].pair, births.iter().copied(), now);
+        }
+    }
+
+    fn list(&mut self, pair: Pair, births: impl Iterator<Item = Birth>, now: &Now) {
         let mut row = std::mem::take(&mut self.row);
-        row.push(pair, counted_at, births.iter().copied());
+        row.push(pair, births);
         if now.admission.admits(&Candidate { count: row.total(0), pair }, now.vocabulary) {
             self.place(&row, 0, now.vocabulary);
         }
@@ -245,43 +215,22 @@ impl Fair {
         }
     }
 
-    /// The row of the highest score, with counts of now.
-    fn top(&mut self, now: &mut Now, check_in: &mut CheckIn) -> Result<Option<Near>> {
-        let vocabulary = now.vocabulary;
-        let order = |a: &Near, b: &Near| a.order(b, vocabulary);
+    fn top(&mut self, now: &Now) -> Option<Near> {
+        let order = |a: &Near, b: &Near| a.order(b, now.vocabulary);
         loop {
-            let is_ahead = now.together.ahead() > 0;
-            let Some(&top) = self.near.top() else {
-                if self.bring_near(vocabulary) {
-                    continue;
+            let Some(&Near { candidate, row, score }) = self.near.top() else {
+                if !self.bring_near(now.vocabulary) {
+                    return None;
                 }
-                if is_ahead {
-                    self.settle(now, check_in)?;
-                    continue;
-                }
-                return Ok(None);
+                continue;
             };
-            let Near { candidate: Candidate { pair, .. }, row, score } = top;
-            let is_of_now = self.running.counted_at[row] >= now.together.touched(pair);
-            // What is born by merges ahead may score as much as the next row.
-            let is_alone = !self.near.below_top().iter().any(|next| next.score >= score);
-            if is_of_now && (is_alone || !is_ahead) {
-                return Ok(Some(top));
+            let changed = self.running.recount(row, &now.together.learners);
+            let candidate = Candidate { count: self.running.total(row), ..candidate };
+            let is_frequent = candidate.count >= now.admission.floor();
+            if is_frequent && !changed {
+                return Some(Near { score, candidate, row });
             }
-            if is_ahead {
-                self.settle(now, check_in)?;
-                continue;
-            }
-            let Now { together, scratch, .. } = now;
-            let count = |language: usize, pair: Pair| together.count(language, pair, scratch);
-            if !self.running.recount(row, together.settled(), count) {
-                continue;
-            }
-            let candidate = Candidate { count: self.running.total(row), pair };
-            if candidate.count < now.admission.floor() {
-                self.running.clear_counts(row);
-            }
-            let score = self.running.score(row, &self.weights);
+            let score = if is_frequent { self.running.score(row, &self.weights) } else { 0.0 };
             self.scores[row] = score;
             if score >= self.near_limit {
                 self.near.lower_top(Near { score, candidate, row }, order);
@@ -346,38 +295,35 @@ impl Fair {
         for (language, weight) in by.iter().enumerate() {
             // No pair without a row then scores more than `each` in any language.
             let from = ((each / weight) as u64).saturating_add(1);
-            let rarer = now.together.learner(language).pairs_with_counts(from..self.listed_from[language]);
-            self.listed_from[language] = from.min(self.listed_from[language]);
-            for Candidate { pair, .. } in rarer {
+            for Candidate { pair, .. } in now.together.learners[language].take_rarer(from) {
                 if listed.insert(pair) {
-                    let births: Vec<_> = now.together.births_of(pair, now.scratch).collect();
-                    self.list(pair, now.together.settled(), &births, now);
+                    self.list(pair, now.together.births_of(pair), now);
                 }
                 check_in.now()?;
             }
             check_in.look()?;
         }
-        self.bound_unlisted();
+        self.bound_unlisted(now);
         Ok(())
     }
 
-    fn bound_unlisted(&mut self) {
-        let most =
-            self.listed_from.iter().zip(&self.weights).map(|(from, weight)| (from - 1) as f64 * weight);
-        self.unlisted = most.sum::<f64>() * ROUNDING;
+    fn bound_unlisted(&mut self, now: &Now) {
+        let most = now.together.learners.iter().map(|learner| (learner.queued_from() - 1) as f64);
+        let most: f64 = most.zip(&self.weights).map(|(count, weight)| count * weight).sum();
+        self.unlisted = most * ROUNDING;
     }
 
     fn highest_power(&self, row: usize) -> f64 {
-        let counts = self.running.counts(row).filter(|&(_, count)| count > 0);
-        counts.map(|(language, _)| self.weights[language] * self.sizes[language]).fold(0.0, f64::max)
+        let powers =
+            self.running.languages(row).map(|language| self.weights[language] * self.sizes[language]);
+        powers.fold(0.0, f64::max)
     }
 
     /// Of the pairs without a row: the highest score that one language alone gives.
     fn most_in_one_language(&self, now: &Now, check_in: &mut CheckIn) -> Result<f64> {
         let mut most = 0.0;
-        for (language, weight) in self.weights.iter().enumerate() {
-            let rarer = now.together.learner(language).most_below(self.listed_from[language]);
-            most = f64::max(most, weight * rarer as f64);
+        for (learner, weight) in now.together.learners.iter().zip(&self.weights) {
+            most = f64::max(most, weight * learner.most_of_the_rarer() as f64);
             check_in.look()?;
         }
         Ok(most)
@@ -391,7 +337,7 @@ mod tests {
     use crate::learner::Pool;
     use crate::log::Log;
     use crate::queue::Admission;
-    use crate::shard::{MOST_SYMBOLS, Scratch};
+    use crate::shard::MOST_SYMBOLS;
     use crate::start::Start;
     use crate::together::Together;
     use std::sync::atomic::AtomicBool;
@@ -399,14 +345,13 @@ mod tests {
     #[test]
     fn listing_pairs_can_be_stopped() {
         let words = WordCounts { words: [b"abcde"].iter().collect(), counts: vec![3] };
-        let (log, stop) = (Log::new(1), AtomicBool::new(false));
+        let (log, stop) = (Log::default(), AtomicBool::new(false));
         let texts = [words.counted()];
-        let pool = Pool::new(&[&texts], &Start::default(), MOST_SYMBOLS, &log, false, 1, &stop).unwrap();
+        let mut pool = Pool::new(&[&texts], &Start::default(), MOST_SYMBOLS, &log, false, 1, &stop).unwrap();
         let now = Now {
-            together: &mut Together::new(&pool, &log, 0, 256, true),
+            together: &mut Together::new(pool.take_learners(), 256, true),
             vocabulary: &Vocabulary::new(),
             admission: &Admission { min_frequency: 0, max_token_length: 9, whole_characters: false },
-            scratch: &mut Scratch::new(256),
         };
         let mut fair = Fair::new(1.0, &[15], &[Gauge { units: 3.0, ratio: 1.0, tokens: 15 }]);
         assert!(matches!(fair.best(now, &mut CheckIn::impatient()), Err(Error::Interrupted)));

@@ -3,6 +3,7 @@
 //! In: pairs, and the learners that know how often they occur. Out: the counts of each as they were at some time, their sum,
 //! and what they score by some weights.
 
+use crate::learner::Learner;
 use crate::pair::Pair;
 use crate::together::Birth;
 use std::ops::Range;
@@ -11,8 +12,6 @@ use std::ops::Range;
 #[derive(Default)]
 pub struct Rows {
     pub pairs: Vec<Pair>,
-    /// Each has counts of so many merges or more.
-    pub counted_at: Vec<usize>,
     /// Where the counts of each pair end.
     ends: Vec<usize>,
     languages: Vec<u32>,
@@ -24,14 +23,12 @@ impl Rows {
         self.pairs.len()
     }
 
-    /// `counted_at`: how many merges the births know of, or fewer.
-    pub fn push(&mut self, pair: Pair, counted_at: usize, births: impl Iterator<Item = Birth>) {
+    pub fn push(&mut self, pair: Pair, births: impl Iterator<Item = Birth>) {
         for Birth { language, count, .. } in births {
             self.languages.push(language);
             self.counts.push(count);
         }
         self.pairs.push(pair);
-        self.counted_at.push(counted_at);
         self.ends.push(self.counts.len());
     }
 
@@ -40,13 +37,11 @@ impl Rows {
         self.languages.extend_from_slice(&other.languages[range.clone()]);
         self.counts.extend_from_slice(&other.counts[range]);
         self.pairs.push(other.pairs[row]);
-        self.counted_at.push(other.counted_at[row]);
         self.ends.push(self.counts.len());
     }
 
     pub fn clear(&mut self) {
         self.pairs.clear();
-        self.counted_at.clear();
         self.ends.clear();
         self.languages.clear();
         self.counts.clear();
@@ -64,6 +59,11 @@ impl Rows {
         counts.map(|(&language, &count)| (language as usize, count))
     }
 
+    /// Those in which the pair still occurs.
+    pub fn languages(&self, row: usize) -> impl Iterator<Item = usize> {
+        self.counts(row).filter(|&(_, count)| count > 0).map(|(language, _)| language)
+    }
+
     pub fn total(&self, row: usize) -> u64 {
         self.counts[self.range(row)].iter().sum()
     }
@@ -75,22 +75,16 @@ impl Rows {
         counts.fold(0.0, |sum, (&language, &count)| sum + weights[language as usize] * count as i64 as f64)
     }
 
-    /// Puts the counts right, as they are after so many merges; `false` if they were.
-    pub fn recount(&mut self, row: usize, merges: usize, mut count: impl FnMut(usize, Pair) -> u64) -> bool {
+    /// Puts the counts right; `false` if they were.
+    #[inline(never)]
+    pub fn recount(&mut self, row: usize, learners: &[Learner]) -> bool {
         let (range, pair) = (self.range(row), self.pairs[row]);
         let mut changed = false;
-        for (&language, known) in self.languages[range.clone()].iter().zip(&mut self.counts[range]) {
-            let now = count(language as usize, pair);
-            changed |= now != *known;
-            *known = now;
+        for (&language, count) in self.languages[range.clone()].iter().zip(&mut self.counts[range]) {
+            let now = learners[language as usize].count(pair);
+            changed |= now != *count;
+            *count = now;
         }
-        self.counted_at[row] = merges;
         changed
-    }
-
-    /// The pair has been merged, or is too rare.
-    pub fn clear_counts(&mut self, row: usize) {
-        let range = self.range(row);
-        self.counts[range].fill(0);
     }
 }

@@ -96,7 +96,7 @@ mod tests {
             let mut rows = Rows::default();
             for counts in given {
                 let births = (0..).zip(counts).map(|(language, count)| Birth { pair: Pair::new(0, 0), language, count });
-                rows.push(Pair::new(0, 0), 0, births);
+                rows.push(Pair::new(0, 0), births);
             }
             let mut tier = Tier::new(by.clone());
             tier.limit(&by, 200.0);

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::fair::{self, Fair, is_time_to_weigh};
 use crate::joint::{self, Prices};
 use crate::learner::Pool;
-use crate::log::{Log, Places};
+use crate::log::Log;
 use crate::pair::Candidate;
 use crate::queue::Admission;
 use crate::scale::{Measure, Scale};
@@ -109,11 +109,11 @@ pub fn train(languages: &[Language], start: &Start, settings: &Settings, tick: &
     if let Some(beta) = settings.beta {
         fair::check(beta, languages.iter().all(|language| language.measure.is_some()))?;
     }
-    let log = Log::new(languages.len());
+    let log = Log::default();
     let mut run = Run::new(languages, start, settings, &log, tick)?;
     run.snapshot();
     for &step in &settings.known {
-        run.append(step, None)?;
+        run.append(step)?;
         run.check_in()?;
     }
     for &(language, step) in &settings.known_exhausted {
@@ -222,7 +222,9 @@ impl<'r, 't> Run<'r, 't> {
         let &Settings { most_symbols, threads, .. } = self.settings;
         let joint = serve == Serve::Worst && self.settings.joint.is_some();
         let pool = |stop: &AtomicBool| Pool::new(texts, start, most_symbols, log, joint, threads, stop);
-        let pool = self.caller.wait_for(&self.result, pool)?;
+        let mut pool = self.caller.wait_for(&self.result, pool)?;
+        let mut together = (joint || serve == Serve::Fairly)
+            .then(|| Together::new(pool.take_learners(), start.vocabulary().size(), serve == Serve::Fairly));
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let _stop_helpers = StopOnDrop(&stop);
@@ -231,8 +233,6 @@ impl<'r, 't> Run<'r, 't> {
                 let (pool, stop, capacity) = (&pool, &stop, self.scratch.capacity());
                 help(scope, move || pool.keep_up(helper, Scratch::new(capacity), stop));
             }
-            let asks_all = joint || serve == Serve::Fairly;
-            let mut together = if asks_all { Some(self.bring_together(&pool, serve)?) } else { None };
             while !self.reached() && self.result.steps.len() < until {
                 let served = match serve {
                     Serve::Everyone | Serve::Fairly => None,
@@ -250,11 +250,7 @@ impl<'r, 't> Run<'r, 't> {
                 };
                 match (best, served) {
                     (Some(Candidate { count, pair }), _) => {
-                        let step = Step { left: pair.left(), right: pair.right(), served, count };
-                        let merge = self.append(step, together.as_ref().map(Together::chosen))?;
-                        if let Some(together) = &mut together {
-                            together.note(&merge, &mut self.scratch);
-                        }
+                        self.append(Step { left: pair.left(), right: pair.right(), served, count })?;
                     }
                     (None, Some(language)) => self.retire(language, self.result.steps.len()),
                     (None, None) => break,
@@ -273,32 +269,20 @@ impl<'r, 't> Run<'r, 't> {
         Ok(learner.best(&self.vocabulary, &self.settings.admission))
     }
 
-    /// All learners, once they have applied the merges of before.
-    fn bring_together<'p>(&mut self, pool: &'p Pool<'p>, serve: Serve) -> Result<Together<'p>>
-    where
-        'r: 'p,
-    {
-        for index in 0..pool.len() {
-            while pool.learner(index).catch_up(self.log, &mut self.scratch) {
-                self.check_in()?;
-            }
-        }
-        let (merges, tokens) = (self.result.steps.len(), self.vocabulary.size());
-        Ok(Together::new(pool, self.log, merges, tokens, serve == Serve::Fairly))
-    }
-
-    /// The same as `best` if pairs are ranked by what they save in every language.
+    /// The same if pairs are ranked by what they save in every language.
     fn best_for_all(&mut self, together: &mut Together, served: Option<usize>) -> Result<Option<Candidate>> {
-        let Self { fair, caller, result, vocabulary, settings, prices, scale, train_tokens, scratch, .. } =
-            self;
-        let now = Now { together, vocabulary, admission: &settings.admission, scratch };
+        while together.catch_up(self.log, &mut self.scratch) {
+            self.check_in()?;
+        }
+        let Self { fair, caller, result, vocabulary, settings, prices, scale, train_tokens, .. } = self;
+        let now = Now { together, vocabulary, admission: &settings.admission };
         let mut go_on = || (caller.tick)(result);
         let check_in = &mut CheckIn::new(&mut go_on);
         match (fair, served, settings.joint) {
             (Some(fair), ..) => fair.best(now, check_in),
             (None, Some(served), Some(share)) => {
-                let tokens = train_tokens.iter().zip(&now.together.saved);
-                let tokens = tokens.map(|(at_first, saved)| at_first - saved);
+                let tokens = train_tokens.iter().zip(&now.together.learners);
+                let tokens = tokens.map(|(at_first, learner)| at_first - learner.saved);
                 prices.set(scale.gauges.iter().zip(tokens));
                 joint::worthiest(served, share, prices, now, check_in)
             }
@@ -311,8 +295,7 @@ impl<'r, 't> Run<'r, 't> {
         self.result.exhausted.push((language, step));
     }
 
-    /// `places`: the learners in whose text the pair occurs; `None`: perhaps in any.
-    fn append(&mut self, step: Step, places: Option<&Places>) -> Result<Merge> {
+    fn append(&mut self, step: Step) -> Result<()> {
         let known = |id: u32| (id as usize) < self.vocabulary.size();
         if !known(step.left) || !known(step.right) {
             return Err(Error::Invalid(format!(
@@ -323,14 +306,13 @@ impl<'r, 't> Run<'r, 't> {
                 self.vocabulary.size()
             )));
         }
-        let merge = Merge {
+        self.log.push(Merge {
             left: step.left,
             right: step.right,
             new: self.vocabulary.join(step.left, step.right)?,
             left_len: self.vocabulary.length(step.left) as u32,
             right_len: self.vocabulary.length(step.right) as u32,
-        };
-        self.log.push(merge, places);
+        });
         if let Some(language) = step.served {
             self.turns.served(language);
         }
@@ -345,7 +327,7 @@ impl<'r, 't> Run<'r, 't> {
         if done.is_power_of_two() || done.is_multiple_of((self.settings.goal.size() / 1000).max(1)) {
             self.snapshot();
         }
-        Ok(merge)
+        Ok(())
     }
 
     fn snapshot(&mut self) {
