@@ -278,16 +278,17 @@ def growth(bench: Bench) -> None:
 
 
 def policies(bench: Bench) -> None:
-    """What the policies beyond the paper cost: the same merge loop, beside that of parity."""
+    """What the policies beyond the paper cost: the same merge loop, beside that of parity, on one thread and on all."""
     variants: dict[str, dict[str, Any]] = {"": {}}
     variants |= {f"joint {share}": {"joint": share} for share in (0.7, 0.5)}
     variants |= {f"fair {beta:g}": {"method": "fair", "beta": beta} for beta in (16.0, 64.0, 150.0)}
     chosen = {"the paper's": (bench.texts.train, bench.texts.dev), "all": bench.texts.widest()}
+    merges, threads = bench.options.merges, sorted({1, bench.options.threads})
     for which, (train, dev) in chosen.items():
         counts = bench.prepare("count", train=paths(train), dev=paths(dev), languages=len(train))
-        for times, (name, setting) in itertools.product((1, 4), variants.items()):
-            job = {"merges": times * bench.options.merges, "method": "parity", "min_frequency": 2}
-            case = f"{which} {len(train)} languages, {job['merges']:,} merges, from counts"
+        for number, times, (name, setting) in itertools.product(threads, (1, 4), variants.items()):
+            job = {"merges": times * merges, "method": "parity", "min_frequency": 2, "threads": number}
+            case = f"{which} {len(train)} languages, {job['merges']:,} merges, {number} thread{'s' * (number > 1)}"
             bench.measure(case, "merge", label=f"pairity, {name}" if name else "", **job | counts | setting)
 
 

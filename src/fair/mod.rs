@@ -71,6 +71,8 @@ pub struct Fair {
     weights: Vec<f64>,
     /// The same where the smallest may grow: what tiers are for.
     weights_to_come: Vec<f64>,
+    /// How often there were new weights.
+    edition: usize,
     is_new_weight: bool,
     /// The highest score when rows were last sorted.
     most: f64,
@@ -102,6 +104,7 @@ impl Fair {
             beta,
             weights: Vec::new(),
             weights_to_come: Vec::new(),
+            edition: 0,
             is_new_weight: true,
             most: 0.0,
             running: Rows::default(),
@@ -129,6 +132,7 @@ impl Fair {
         let least = self.sizes.iter().map(|size| SMALL_POWER * self.power / size);
         self.weights_to_come =
             self.weights.iter().zip(least).map(|(&weight, least)| weight.max(least)).collect();
+        self.edition += 1;
         self.is_new_weight = true;
         self.tiers.iter_mut().for_each(|tier| tier.weigh(&self.weights));
     }
@@ -252,11 +256,11 @@ impl Fair {
             }
         }
         for (tier, share) in self.tiers.iter_mut().zip(TIERS).filter(|(tier, _)| tier.rows.len() == 0) {
-            tier.limit(&self.weights_to_come, share * most);
+            tier.limit(&self.weights_to_come, self.edition, share * most);
         }
         for row in 0..old.len() {
-            // Counts only fall: what is too rare stays so.
-            if old.total(row) >= now.admission.floor() {
+            // Counts only fall: what is too rare stays so. Those in a tier have not been looked at since they came.
+            if tier.is_some() || old.total(row) >= now.admission.floor() {
                 self.place(&old, row, now.vocabulary);
             }
             check_in.now()?;
@@ -271,13 +275,14 @@ impl Fair {
 
     /// Puts a row where it need not be looked at for as long as possible.
     fn place(&mut self, rows: &Rows, row: usize, vocabulary: &Vocabulary) {
-        let score = rows.score(row, &self.weights_to_come);
+        let [to_come, score] = rows.scores(row, [&self.weights_to_come, &self.weights]);
+        let (most, edition) = (self.most, self.edition);
         let mut tiers = self.tiers.iter_mut().zip(TIERS).rev();
-        match tiers.find(|(tier, share)| score < share * self.most && tier.covers(rows, row)) {
-            Some((tier, _)) => tier.push(rows, row, &self.weights),
+        match tiers.find(|(tier, share)| to_come < share * most && tier.covers(rows, row, to_come, edition)) {
+            Some((tier, _)) => tier.push(rows, row, score),
             None => {
                 self.running.push_from(rows, row);
-                self.scores.push(rows.score(row, &self.weights));
+                self.scores.push(score);
                 self.near_or_not(self.scores.len() - 1, vocabulary);
             }
         }

@@ -17,6 +17,8 @@ const GROWTHS: [f64; 16] =
 /// Rows that need no look until the best pair scores less than what they may score.
 pub struct Tier {
     pub rows: Rows,
+    /// Which weights `by` are.
+    edition: usize,
     /// By the weights `by` each row scores less than `limit`,
     by: Vec<f64>,
     limit: f64,
@@ -29,27 +31,28 @@ pub struct Tier {
 impl Tier {
     pub fn new(by: Vec<f64>) -> Tier {
         let peaks = vec![0.0; by.len()];
-        Tier { rows: Rows::default(), by, limit: 0.0, peaks, ceiling: 0.0 }
+        Tier { rows: Rows::default(), edition: 0, by, limit: 0.0, peaks, ceiling: 0.0 }
     }
 
     /// For the rows to come: there are none now.
-    pub fn limit(&mut self, by: &[f64], limit: f64) {
+    pub fn limit(&mut self, by: &[f64], edition: usize, limit: f64) {
         self.by.copy_from_slice(by);
+        self.edition = edition;
         self.peaks.fill(0.0);
         (self.limit, self.ceiling) = (limit, 0.0);
     }
 
-    /// Whether a row is below the limit.
-    pub fn covers(&self, rows: &Rows, row: usize) -> bool {
-        rows.score(row, &self.by) < self.limit
+    /// Whether a row is below the limit; `score` is by the weights of an edition, which often is that of this tier.
+    pub fn covers(&self, rows: &Rows, row: usize, score: f64, edition: usize) -> bool {
+        let score = if edition == self.edition { score } else { rows.score(row, &self.by) };
+        score < self.limit
     }
 
-    pub fn push(&mut self, rows: &Rows, row: usize, weights: &[f64]) {
-        let mut score = 0.0;
+    /// `score`: by the weights of now.
+    pub fn push(&mut self, rows: &Rows, row: usize, score: f64) {
         for (language, count) in rows.counts(row) {
-            let (count, peak) = (count as i64 as f64, &mut self.peaks[language]);
-            *peak = f64::max(*peak, self.by[language] * count);
-            score += weights[language] * count;
+            let peak = &mut self.peaks[language];
+            *peak = f64::max(*peak, self.by[language] * count as i64 as f64);
         }
         self.ceiling = f64::max(self.ceiling, score * ROUNDING);
         self.rows.push_from(rows, row);
@@ -99,10 +102,10 @@ mod tests {
                 rows.push(Pair::new(0, 0), births);
             }
             let mut tier = Tier::new(by.clone());
-            tier.limit(&by, 200.0);
+            tier.limit(&by, 1, 200.0);
             for row in 0..rows.len() {
-                if tier.covers(&rows, row) {
-                    tier.push(&rows, row, &then);
+                if tier.covers(&rows, row, 0.0, 2) {
+                    tier.push(&rows, row, rows.score(row, &then));
                 }
             }
             let reaches_all = |tier: &Tier, weights: &[f64]| {
