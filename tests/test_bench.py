@@ -168,3 +168,19 @@ def test_every_idea_is_found_in_the_source_once(modules: dict[str, ModuleType]) 
     for idea in modules["ideas"].IDEAS:
         for old, _ in idea.changes:
             assert (root / idea.file).read_text(encoding="utf-8").count(old) == 1, idea.name
+
+
+def test_what_the_page_says_of_the_policies_is_what_was_recorded() -> None:
+    record = json.loads((ROOT / "docs" / "results" / "bench.json").read_text(encoding="utf-8"))
+    rows = record["suites"]["policies"]["rows"]
+    parity = {row["case"]: row["wall"] for row in rows if row["program"] == "pairity"}
+    times: dict[str, dict[int, list[float]]] = {policy: {1: [], 2: []} for policy in ("joint", "fair")}
+    for row in rows:
+        if row["program"] != "pairity":
+            policy = row["program"].removeprefix("pairity, ").split()[0]
+            times[policy][row["threads"]].append(row["wall"] / parity[row["case"]])
+    assert {len(ratios) for by_threads in times.values() for ratios in by_threads.values()} == {8, 12}
+    assert max(times["fair"][1]) <= 2, "no policy takes more than twice as long as parity"
+    assert max(times["joint"][1]) <= 1.6, "joint takes up to about one and a half times as long"
+    assert 1.5 < min(times["joint"][2] + times["fair"][2]), "about two to three times as long"
+    assert max(times["joint"][2] + times["fair"][2]) < 3.5, "about two to three times as long"
