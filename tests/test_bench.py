@@ -182,5 +182,5 @@ def test_what_the_page_says_of_the_policies_is_what_was_recorded() -> None:
     assert {len(ratios) for by_threads in times.values() for ratios in by_threads.values()} == {8, 12}
     assert max(times["fair"][1]) <= 2, "no policy takes more than twice as long as parity"
     assert max(times["joint"][1]) <= 1.6, "joint takes up to about one and a half times as long"
-    assert 1.5 < min(times["joint"][2] + times["fair"][2]), "about two to three times as long"
+    assert min(times["joint"][2] + times["fair"][2]) > 1.5, "about two to three times as long"
     assert max(times["joint"][2] + times["fair"][2]) < 3.5, "about two to three times as long"
