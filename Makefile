@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PEERS := tokenizers tiktoken fastokens gigatoken sentencepiece ffbpe rustbpe fast-bpe-rs bpeasy
-PAGE_SCRIPTS := $(addprefix docs/,beyond.py commands.py examples.py generated.py lm_carry.py lm_prepare.py lm_run.py lm_tables.py metrics.py paper.py python_api.py studies.py tables.py)
+PAGE_SCRIPTS := $(addprefix docs/,beyond.py commands.py coverage.py examples.py generated.py lm_carry.py lm_prepare.py lm_run.py lm_tables.py metrics.py paper.py python_api.py studies.py tables.py)
 CORE_SOURCES := pyproject.toml Cargo.toml $(wildcard Cargo.lock) $(wildcard src/*.rs src/*/*.rs)
 
 # Without this, maturin would install into whatever environment happens to be active.

@@ -179,8 +179,13 @@ def test_what_the_page_says_of_the_policies_is_what_was_recorded() -> None:
         if row["program"] != "pairity":
             policy = row["program"].removeprefix("pairity, ").split()[0]
             times[policy][row["threads"]].append(row["wall"] / parity[row["case"]])
-    assert {len(ratios) for by_threads in times.values() for ratios in by_threads.values()} == {8, 12}
-    assert max(times["fair"][1]) <= 2, "no policy takes more than twice as long as parity"
+    assert [len(times[policy][threads]) for policy in ("joint", "fair") for threads in (1, 2)] == [
+        8,
+        8,
+        12,
+        12,
+    ]
+    assert 1.7 < max(times["fair"][1]) <= 2.05, "fair takes up to twice as long"
     assert max(times["joint"][1]) <= 1.6, "joint takes up to about one and a half times as long"
     assert min(times["joint"][2] + times["fair"][2]) > 1.5, "about two to three times as long"
     assert max(times["joint"][2] + times["fair"][2]) < 3.5, "about two to three times as long"

@@ -259,7 +259,8 @@ impl Fair {
             tier.limit(&self.weights_to_come, self.edition, share * most);
         }
         for row in 0..old.len() {
-            // Counts only fall: what is too rare stays so. Those in a tier have not been looked at since they came.
+            // Counts only fall: what is too rare stays so. Those in a tier were frequent enough when they came, and have
+            // not been counted since.
             if tier.is_some() || old.total(row) >= now.admission.floor() {
                 self.place(&old, row, now.vocabulary);
             }

@@ -104,7 +104,9 @@ mod tests {
             let mut tier = Tier::new(by.clone());
             tier.limit(&by, 1, 200.0);
             for row in 0..rows.len() {
-                if tier.covers(&rows, row, 0.0, 2) {
+                let covered = tier.covers(&rows, row, f64::NAN, 2);
+                prop_assert_eq!(tier.covers(&rows, row, rows.score(row, &by), 1), covered);
+                if covered {
                     tier.push(&rows, row, rows.score(row, &then));
                 }
             }
