@@ -130,6 +130,13 @@ BAD = {
     "[evaluation]: morph is {}: give text": {"evaluation": {"morph": {}}},
     "[[run]] 3: name is 3: give text": {"runs": [{"name": 3, "tokenizer": "x"}]},
     "text_column: it is 3": {"text_column": 3},
+    "seed: it is 9223372036854775808: give a whole number below 2**63": {"seed": 2**63},
+    "[[run]] 1: seed is 9223372036854775808: give a whole number below 2**63": {
+        "runs": [{"sample": 0.5, "seed": 2**63}]
+    },
+    "[grid]: dev_seed is 9223372036854775808: give a whole number below 2**63": {
+        "grid": {"vocab_size": 300, "dev_lines": 3, "dev_seed": [1, 2**63]}
+    },
 }
 
 

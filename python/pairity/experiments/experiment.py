@@ -55,9 +55,16 @@ def is_size(value: object) -> bool:
     return is_whole(value) and value > 0  # type: ignore[operator]
 
 
+def is_seed(value: object) -> bool:
+    """Whether a value is a whole number that fits the column of the table."""
+    return is_whole(value) and abs(value) < 2**63  # type: ignore[arg-type]
+
+
 def is_nonempty(value: object) -> bool:
     return isinstance(value, str) and bool(value)
 
+
+A_SEED: Final = "a whole number below 2**63"
 
 KINDS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
     "method": (lambda value: is_nonempty(value) and value in METHODS, f"one of {', '.join(METHODS)}"),
@@ -69,7 +76,7 @@ KINDS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
     ),
     "temperature": (is_number, "a number, such as 3.3"),
     "sample": (is_number, "a share of the lines, such as 0.8"),
-    "seed": (is_whole, "a whole number"),
+    "seed": (is_seed, A_SEED),
     "pretokenizer": (is_nonempty, "a name, such as gpt4o, or a regular expression"),
     "window": (is_whole, "a whole number, such as 100"),
     "alpha": (is_number, "a number, such as 2.0"),
@@ -80,7 +87,7 @@ KINDS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
     "unit": (is_nonempty, "line, byte, char or word"),
     "on": (lambda value: value in ("dev", "train"), "dev or train"),
     "dev_lines": (is_size, "a whole number of lines"),
-    "dev_seed": (is_whole, "a whole number"),
+    "dev_seed": (is_seed, A_SEED),
 }
 """Key -> (whether a value is valid, what to write instead)."""
 
@@ -146,8 +153,8 @@ class Experiment:
             if not listing and not (isinstance(languages, str) and languages in SETS):
                 choices = quoted(SETS)
                 self.refuse("[languages]", f"{name!r} is {languages!r}: give {choices}, or a list of codes.")
-        if not is_whole(self.seed):
-            self.refuse("seed", f"it is {self.seed!r}: give a whole number.")
+        if not is_seed(self.seed):
+            self.refuse("seed", f"it is {self.seed!r}: give {A_SEED}.")
         self.check_keys("[evaluation]", self.evaluation, EVALUATION)
         for key, value in self.evaluation.items():
             wrong = key in ("metrics", "reference", "baseline") and not all(map(is_nonempty, as_list(value)))
