@@ -176,6 +176,14 @@ OF_THE_DATA = {
         'dev = "dev"',
         "",
     ),
+    "[[run]] hybrid: a ratio is given for 'jpn_Japn', but train has no such language": (
+        "global_merges = 0.5",
+        "ratios = { jpn_Japn = 130 }",
+    ),
+    "[[run]] hybrid: the ratio of 'jpn_Jpan' is auto (ratios), but dev has text of 'jpn_Jpan'": (
+        "global_merges = 0.5",
+        'ratios = { jpn_Jpan = "auto" }',
+    ),
     "[grid]: sample is 2: give a share": ("[grid]", "[grid]\nsample = 2"),
     "[[run]] nothing.json: no tokenizer at 'nothing.json'": (
         "[grid]",
@@ -269,6 +277,27 @@ def test_ratios_of_dev_are_those_of_each_language(project: Path) -> None:
     last = plan(read(file)).rows[-1]
     assert last.training is not None
     assert last.training.policy.ratios == {code: code for code in ("eng_Latn", "jpn_Jpan", "tam_Taml")}
+
+
+def test_a_ratio_replaces_dev_text_if_all_rows_of_the_set_have_it(project: Path) -> None:
+    (project / "dev" / "jpn_Jpan.txt").unlink()
+    given = {name: str(project / name) for name in ("train", "dev")} | {
+        "judge": {"test": str(project / "test")}
+    }
+    rated = {"ratios": {"jpn_Jpan": 130.0}}
+    classical = {"method": "classical"}
+    made = plan(experiment(**given, runs=[rated, rated | {"name": "joint", "joint": 0.5}, classical]))
+    assert {row.corpus and row.corpus.codes for row in made.rows} == {("eng_Latn", "jpn_Jpan", "tam_Taml")}
+    assert list(made.rows[0].dev or {}) == ["eng_Latn", "tam_Taml"]
+    assert not made.notes
+    with pytest.raises(
+        PairityError,
+        match=r"a ratio is given for 'jpn_Jpan', but the rows for the languages 'all' are trained without",
+    ):
+        plan(experiment(**given, runs=[rated, {"name": "plain"}]))
+    only = {"languages": {"both": ["eng_Latn", "jpn_Jpan"]}}
+    made = plan(experiment(**given, **only, runs=[rated | {"languages": "both"}, {"name": "plain"}]))
+    assert made.sets() == {"both": ("eng_Latn", "jpn_Jpan"), "all": ("eng_Latn", "tam_Taml")}
 
 
 def test_unigram_is_refused_where_there_is_no_trainer(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
