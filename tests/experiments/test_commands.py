@@ -133,6 +133,10 @@ def test_several_sets_of_languages_are_told_apart(project: Path) -> None:
             "error: --vocab-size has '128,000': commas stand between several values, so write 128000.",
         ),
         (["--pretokenizer", "gpt4o,gpt5"], "error: sweep: unknown pre-tokenizer 'gpt5'"),
+        (
+            ["--global-merges", "0,0.5,1"],
+            "error: sweep: global_merges is [0, 0.5, 1], where 1 is one merge: write 1.0 for a share.",
+        ),
         (["--alpha", "3"], "error: sweep: 'alpha' does nothing here, because there is no window"),
     ],
 )

@@ -130,6 +130,9 @@ BAD = {
     "[evaluation]: morph is {}: give text": {"evaluation": {"morph": {}}},
     "[[run]] 3: name is 3: give text": {"runs": [{"name": 3, "tokenizer": "x"}]},
     "text_column: it is 3": {"text_column": 3},
+    "global_merges is [0, 0.5, 1], where 1 is one merge: write 1.0 for a share": {
+        "runs": [{"global_merges": [0, 0.5, 1]}]
+    },
     "seed: it is 9223372036854775808: give a whole number below 2**63": {"seed": 2**63},
     "[[run]] 1: seed is 9223372036854775808: give a whole number below 2**63": {
         "runs": [{"sample": 0.5, "seed": 2**63}]

@@ -205,6 +205,10 @@ class Experiment:
                     self.refuse(place, f"{key} is {one!r}:{hint} give {what}.")
             if not values or any(values.count(one) > 1 for one in values):
                 self.refuse(place, f"{key} is {value!r}: give one or more values, each once.")
+            # Whole numbers are counts, so the 1 in 0, 0.5, 1 would be a single merge.
+            alone = any(is_whole(one) and one == 1 for one in values)
+            if key == "global_merges" and alone and not all(map(is_whole, values)):
+                self.refuse(place, f"{key} is {value!r}, where 1 is one merge: write 1.0 for a share.")
 
     def check_run(self, place: str, run: Mapping[str, Any]) -> None:
         """Refuse settings that the method of a run does not use."""
