@@ -223,6 +223,18 @@ def test_judging_on_the_text_that_steers_is_said_once(project: Path, quick: None
     assert said[0].startswith("judged on the text that steered them: classical, hybrid 0.5, fair 0")
 
 
+def test_tokenizers_that_another_size_left_are_named(project: Path, quick: None) -> None:
+    first = tuned_in(project, "out", "eng_Latn<=+6%", steps=1)
+    tried = {point.name for point in first.points} - {one.name for one in SHORT}
+    assert tried, "more than the settings that are always tried"
+    assert not any("no longer" in note for note in tuned_in(project, "out", "gini<=0.5", steps=0).notes)
+    other = tuned_in(project, "out", vocab_size=300)
+    names = [f"tokenizers/{name.replace(' ', '-')}" for name in sorted(tried)]
+    said = f"no longer part of this tuning: {', '.join(names)}; delete them if you do not need them"
+    assert said in other.notes
+    assert said not in (project / "out" / "curve.json").read_text(encoding="utf-8")
+
+
 def test_the_page_of_other_targets_is_gone_where_a_tuning_is_killed_before_its_own(
     project: Path, quick: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

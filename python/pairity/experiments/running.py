@@ -99,10 +99,10 @@ def check_places(planned: Plan) -> None:
             planned.experiment.refuse(what, f"{quoted(alike)} would share a folder: give them other names.")
 
 
-def notes_of(gone: list[str]) -> list[str]:
+def notes_of(gone: list[str], what: str = "experiment") -> list[str]:
     if not gone:
         return []
-    return [f"no longer part of this experiment: {listed(gone)}; delete them if you do not need them"]
+    return [f"no longer part of this {what}: {listed(gone)}; delete them if you do not need them"]
 
 
 def write_tables(folder: Folder, text: str, rows: list[Row], counted: list[Counted]) -> None:

@@ -23,7 +23,7 @@ from pairity.experiments.folder import EXPERIMENT, Folder
 from pairity.experiments.knobs import KNOBS, LADDER, Setting, choose, in_order, search
 from pairity.experiments.making import Made
 from pairity.experiments.plan import Plan, plan
-from pairity.experiments.running import check_places, warnings_of
+from pairity.experiments.running import check_places, notes_of, warnings_of
 from pairity.experiments.scoring import score_all
 from pairity.experiments.sizing import Needed, needed_size
 from pairity.experiments.targets import (
@@ -39,6 +39,8 @@ from pairity.experiments.tuned import Tuned, write_all
 from pairity.experiments.verdict import verdict_of
 from pairity.extras import load_extra
 from pairity.files.locks import locked
+from pairity.formats.folder import SETTINGS
+from pairity.formats.json_files import read_json
 from pairity.judging.scores import LEAK, Scores
 from pairity.progress import Listener, Progress
 
@@ -125,7 +127,8 @@ def tune(
         )
         show.stage("writing the page", unit="pages")
         write_all(tuned, scores, vocab_size, None if chosen is None else shipped(bench, whole, tried[chosen]))
-    return tuned
+        # Not in the files of the result, which do not depend on what was in the folder before.
+        return replace(tuned, notes=(*tuned.notes, *notes_of(of_other_sizes(folder, vocab_size), "tuning")))
 
 
 def check_numbers(vocab_size: int, steps: int) -> None:
@@ -253,3 +256,16 @@ def shipped(bench: Bench, whole: Data, setting: Setting) -> Made:
         row = replace(row, name=f"{row.name}, all dev lines", dev=dev)
     (made,) = bench.make([row])
     return made
+
+
+def of_other_sizes(folder: Folder, vocab_size: int) -> list[str]:
+    """What a tuning with another --vocab-size left in the folder, under names that do not tell the size."""
+    found = []
+    for place in folder.noted_in("tokenizers"):
+        if "@" not in place.name and (place / SETTINGS).exists():
+            settings = read_json(place / SETTINGS)
+            # The record has the size that was asked for, from which it may be cut; there may be too little text for it.
+            sizes = (settings.get("vocab_size"), settings.get("record", {}).get("vocab_size"))
+            if vocab_size not in sizes:
+                found.append(str(place.relative_to(folder.path)))
+    return found
