@@ -188,6 +188,10 @@ def test_out_of_reach_is_said_with_what_is_closest_and_what_would_be_needed(
         ({"compare": ["nowhere/"]}, "nowhere"),
         ({"resamples": -1}, "resamples is -1"),
         ({"judge": "away/eng_Latn.txt"}, "one language in common"),
+        (
+            {"judge": "dev"},
+            "^tune: the text to judge on is the dev text in eng_Latn, jpn_Jpan, tam_Taml, and",
+        ),
     ],
 )
 def test_mistakes_are_errors_before_any_work(
@@ -216,11 +220,13 @@ def test_a_folder_of_something_else_is_refused(project: Path) -> None:
         run(project / "grid.toml", project / "tuned")
 
 
-def test_judging_on_the_text_that_steers_is_said_once(project: Path, quick: None) -> None:
-    tuned = tuned_in(project, "out", judge=str(project / "dev"))
+def test_a_compared_tokenizer_that_the_text_steered_is_said_once(project: Path, quick: None) -> None:
+    given = {"dev": str(project / "test"), "vocab_size": SIZE, "progress": False}
+    train(str(project / "train"), **given).save(project / "mine")
+    tuned = tuned_in(project, "out", compare=[f"mine={project / 'mine'}"])
     said = [warning for warning in tuned.warnings if "new text" in warning]
     assert len(said) == 1
-    assert said[0].startswith("judged on the text that steered them: classical, hybrid 0.5, fair 0")
+    assert said[0].startswith("judged on the text that steered them: mine. ")
 
 
 def test_tokenizers_that_another_size_left_are_named(project: Path, quick: None) -> None:

@@ -102,7 +102,7 @@ def tune(
     with locked(folder.path), Progress(progress) as show:
         check_folder(folder)
         whole = read_data(experiment, show)
-        data = whole if judge is not None else halves(whole)
+        data = halves(whole) if judge is None else judged_on_new_text(whole)
         bench = Bench(experiment, data, folder, threads, show)
         first = plan(experiment, data=data)
         check_places(first)
@@ -190,6 +190,17 @@ def halves(data: Data) -> Data:
                 f"tune: the {which} lines of dev, which are to {what}, have no text in {listed(empty)}: add --judge."
             )
     return replace(data, dev=odd, judged={"dev": even})
+
+
+def judged_on_new_text(data: Data) -> Data:
+    """Refuse to judge on dev text: every number would be about the text that steered the settings."""
+    steering = list((data.dev or {}).values())
+    if same := [code for texts in data.judged.values() for code, lines in texts.items() if lines in steering]:
+        raise PairityError(
+            f"tune: the text to judge on is the dev text in {listed(same)}, and these numbers would say nothing about "
+            "new text: give other text to judge on, or leave it out to judge on the even dev lines."
+        )
+    return data
 
 
 def check_prices(bench: Bench, targets: Sequence[Target], price: str | None) -> tuple[str, ...]:
