@@ -160,6 +160,7 @@ OF_THE_DATA = {
         '[languages]\nfew = ["eng_Latn", "tam_Tmil"]\n[grid]\nlanguages = "few"',
     ),
     "vocab_size is 200, but the bytes": ("[300, 340]", "200"),
+    "[grid]: vocab_size is -5, but the bytes": ("[300, 340]", "-5"),
     "[evaluation]: the chart shows gini and cost: add them to metrics": (
         'dev = "dev"',
         'dev = "dev"\nchart = "window"\nevaluation = { metrics = ["fertility"] }',

@@ -174,7 +174,7 @@ def test_out_of_reach_is_said_with_what_is_closest_and_what_would_be_needed(
         ({"targets": ["worst<=3"]}, "no vocabulary can meet the target"),
         ({"targets": ["gini<=0.1", "gini<=0.2"]}, "limit the same"),
         ({"price": "fra_Latn"}, "price names 'fra_Latn'"),
-        ({"vocab_size": 100}, "vocab_size"),
+        ({"vocab_size": -5}, "^vocab_size is -5, but the bytes .* give more than 256"),
         ({"vocab_size": [300, 400]}, r"vocab_size is \[300, 400\]: give a whole number"),
         ({"compare": ["a=train", "a=dev"]}, "^tune: two rows are called 'a': write NAME=TOKENIZER"),
         (

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from pairity.bpe.merges import BYTE_TOKENS
 from pairity.errors import PairityError, listed
 from pairity.experiments.curve import points_of
 from pairity.experiments.data import Data, read_data
@@ -43,6 +44,7 @@ from pairity.formats.folder import SETTINGS
 from pairity.formats.json_files import read_json
 from pairity.judging.scores import LEAK, Scores
 from pairity.progress import Listener, Progress
+from pairity.training.checks import check_goal
 
 REFERENCE: Final = "eng_Latn"
 """The language whose price is shown by default."""
@@ -134,6 +136,7 @@ def tune(
 def check_numbers(vocab_size: int, steps: int) -> None:
     if not is_whole(vocab_size):
         raise PairityError(f"tune: vocab_size is {vocab_size!r}: give a whole number, such as 32000.")
+    check_goal(vocab_size, None, len(BYTE_TOKENS), continued=False)
     if not is_whole(steps) or steps < 0:
         raise PairityError(f"steps is {steps!r}: give a whole number, 0 or more.")
 
