@@ -137,6 +137,7 @@ def test_several_sets_of_languages_are_told_apart(project: Path) -> None:
             ["--global-merges", "0,0.5,1"],
             "error: sweep: global_merges is [0, 0.5, 1], where 1 is one merge: write 1.0 for a share.",
         ),
+        (["--text-column", ""], "error: sweep: text_column is '': give the name of a column."),
         (["--alpha", "3"], "error: sweep: 'alpha' does nothing here, because there is no window"),
     ],
 )

@@ -136,7 +136,8 @@ class Experiment:
         if isinstance(self.runs, Mapping) or not all(isinstance(run, Mapping) for run in self.runs):
             self.refuse("[[run]]", f"runs is {self.runs!r}: give a list, as in [{{'method': 'parity'}}].")
         if not is_nonempty(self.text_column):
-            self.refuse("text_column", f"it is {self.text_column!r}: give the name of a column.")
+            it = "text_column" if self.from_options else "it"
+            self.refuse("text_column", f"{it} is {self.text_column!r}: give the name of a column.")
         if not self.judge:
             self.refuse("[judge]", "names no text: add one, as in devtest = 'devtest/'.")
         if not self.runs:
