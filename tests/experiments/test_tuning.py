@@ -185,6 +185,7 @@ def test_out_of_reach_is_said_with_what_is_closest_and_what_would_be_needed(
         ({"judge": None, "dev": "odd"}, "^tune, dev: the text is not parallel"),
         ({"largest": 300}, "largest is 300: give a vocabulary size, 330 or more"),
         ({"steps": -1}, "steps is -1"),
+        ({"threads": 0}, "^threads is 0: give at least 1"),
         ({"compare": ["nowhere/"]}, "nowhere"),
         ({"resamples": -1}, "resamples is -1"),
         ({"judge": "away/eng_Latn.txt"}, "one language in common"),

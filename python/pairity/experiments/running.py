@@ -26,6 +26,7 @@ from pairity.extras import load_extra
 from pairity.files.locks import locked
 from pairity.files.writing import Content, write_files
 from pairity.progress import Listener, Progress
+from pairity.threads import thread_count
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ def run(
     """Run an experiment (or its file) and write to the folder `out`; finished parts there are reused."""
     if not isinstance(experiment, Experiment):
         experiment = read(experiment)
+    thread_count(threads)  # refuses a bad number
     for module in ("jinja2", "markupsafe", "vl_convert"):
         load_extra(module, "the page of an experiment")
     folder, text = Folder(Path(out)), as_toml(experiment)

@@ -44,6 +44,7 @@ from pairity.formats.folder import SETTINGS
 from pairity.formats.json_files import read_json
 from pairity.judging.scores import LEAK, Scores
 from pairity.progress import Listener, Progress
+from pairity.threads import thread_count
 from pairity.training.checks import check_goal
 
 REFERENCE: Final = "eng_Latn"
@@ -93,6 +94,7 @@ def tune(
     """
     wanted = read_targets(targets)
     check_numbers(vocab_size, steps)
+    thread_count(threads)  # refuses a bad number
     experiment = experiment_of(
         train, dev, judge, compare, vocab_size, pretokenizer, text_column=text_column, resamples=resamples
     )
