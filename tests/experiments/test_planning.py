@@ -128,8 +128,16 @@ BAD = {
     "[judge]: it is 't': give names with values": {"judge": "t"},
     "[[run]]: runs is {'method': 'parity'}: give a list": {"runs": {"method": "parity"}},
     "[evaluation]: morph is {}: give text": {"evaluation": {"morph": {}}},
-    "[[run]] 3: name is 3: give text": {"runs": [{"name": 3, "tokenizer": "x"}]},
+    "[[run]] 1: name is 3: give text": {"runs": [{"name": 3, "tokenizer": "x"}]},
     "text_column: it is 3": {"text_column": 3},
+    r"[[run]] 1: name is 'a\nb': give text, without line breaks": {"runs": [{"name": "a\nb"}]},
+    r"[[run]] 1: name is 'a\x00b': give text, without line breaks": {"runs": [{"name": "a\0b"}]},
+    "[[run]] 1: name is '  ': give text": {"runs": [{"name": "  "}]},
+    r"[judge]: 'a\nb' cannot be the name of a text": {"judge": {"a\nb": "test"}},
+    r"[languages]: a set is called ' ': give text": {"languages": {" ": ["eng_Latn"]}},
+    "[languages]: 'two' is ['eng_Latn', 'eng_Latn']: give codes of languages, each once": {
+        "languages": {"two": ["eng_Latn", "eng_Latn"]}
+    },
     "global_merges is [0, 0.5, 1], where 1 is one merge: write 1.0 for a share": {
         "runs": [{"global_merges": [0, 0.5, 1]}]
     },

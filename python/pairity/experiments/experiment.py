@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
@@ -64,6 +65,14 @@ def is_nonempty(value: object) -> bool:
     return isinstance(value, str) and bool(value)
 
 
+def is_name(value: object) -> bool:
+    """Whether a value can name a row: text on one line that is not only blanks."""
+    if not is_nonempty(value) or not str(value).strip():
+        return False
+    return not any(unicodedata.category(one) in ("Cc", "Cs", "Zl", "Zp") for one in str(value))
+
+
+A_NAME: Final = "text, without line breaks and other control characters"
 A_SEED: Final = "a whole number below 2**63"
 
 KINDS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
@@ -143,9 +152,11 @@ class Experiment:
         if not self.runs:
             self.refuse("[[run]]", "there is none: add one, as in method = 'parity'.")
         for name in self.judge:
-            if not name or "/" in name or name.startswith("."):
+            if not is_name(name) or "/" in name or name.startswith("."):
                 self.refuse("[judge]", f"{name!r} cannot be the name of a text: it becomes a folder.")
         for name, languages in self.languages.items():
+            if not is_name(name):
+                self.refuse("[languages]", f"a set is called {name!r}: give {A_NAME}.")
             if name == ALL:
                 self.refuse(
                     "[languages]", f"{ALL!r} is reserved for all languages of train: use another name."
@@ -154,6 +165,8 @@ class Experiment:
             if not listing and not (isinstance(languages, str) and languages in SETS):
                 choices = quoted(SETS)
                 self.refuse("[languages]", f"{name!r} is {languages!r}: give {choices}, or a list of codes.")
+            if listing and len(set(languages)) < len(languages):
+                self.refuse("[languages]", f"{name!r} is {languages!r}: give codes of languages, each once.")
         if not is_seed(self.seed):
             self.refuse("seed", f"it is {self.seed!r}: give {A_SEED}.")
         self.check_keys("[evaluation]", self.evaluation, EVALUATION)
@@ -166,7 +179,7 @@ class Experiment:
                 self.refuse("[evaluation]", f"{key} is {value!r}: give {what}.")
         self.check_keys("[grid]", self.grid, KINDS)
         for number, run in enumerate(self.runs, 1):
-            place = f"[[run]] {run.get('name') or number}"
+            place = f"[[run]] {run['name'] if is_name(run.get('name')) else number}"
             self.check_keys(place, run, (*KINDS, "name", "tokenizer"))
             self.check_run(place, run)
         for key in self.grid:
@@ -213,8 +226,8 @@ class Experiment:
 
     def check_run(self, place: str, run: Mapping[str, Any]) -> None:
         """Refuse settings that the method of a run does not use."""
-        if "name" in run and not is_nonempty(run["name"]):
-            self.refuse(place, f"name is {run['name']!r}: give text.")
+        if "name" in run and not is_name(run["name"]):
+            self.refuse(place, f"name is {run['name']!r}: give {A_NAME}.")
         if "tokenizer" in run:
             if idle := [key for key in run if key not in ("tokenizer", "name")]:
                 self.refuse(place, f"an existing tokenizer is evaluated as it is: leave out {quoted(idle)}.")
