@@ -131,7 +131,7 @@ def plan(experiment: Experiment, show: Progress | None = None, data: Data | None
                 listing_of(experiment, one.settings.get("languages", ALL))
                 settings_of(one, ())
     data = data or read_data(experiment, show or Progress(False))
-    notes: list[str] = list(data.train.notes)
+    notes = list(data.notes)
     sets: dict[str, tuple[str, ...]] = {}
     rows = []
     for one in wanted:
