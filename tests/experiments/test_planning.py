@@ -368,7 +368,8 @@ def test_an_empty_file_and_a_draw_of_nothing_are_named_with_the_experiment(proje
         change = file.read_text(encoding="utf-8").replace("[grid]", f"[grid]\n{sample}", 1)
         (project / "drawn.toml").write_text(change, encoding="utf-8")
         with pytest.raises(PairityError, match=rf"drawn.toml, train: .*{match}"):
-            run(project / "drawn.toml", project / "out", progress=False)
+            run(project / "drawn.toml", project / "new" / "out", progress=False)
+        assert not (project / "new").exists(), "a folder without any result is not left"
     (project / "train" / "eng_Latn.txt").write_text("", encoding="utf-8")
     with pytest.raises(
         PairityError, match=r"grid.toml, train: no text for 'eng_Latn': .*eng_Latn.txt is empty"

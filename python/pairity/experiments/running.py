@@ -63,7 +63,7 @@ def run(
     folder, text = Folder(Path(out)), as_toml(experiment)
     folder.refuse_other(CURVE, "a tuning")
     folder.check(text)
-    with locked(folder.path), Progress(progress) as show:
+    with locked(folder.path), folder.gone_if_refused(), Progress(progress) as show:
         folder.check(text)
         planned = plan(experiment, show)
         check_places(planned)

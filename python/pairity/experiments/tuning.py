@@ -103,7 +103,7 @@ def tune(
         load_extra(module, "the page of a tuning")
     folder = Folder(Path(out))
     check_folder(folder)
-    with locked(folder.path), Progress(progress) as show:
+    with locked(folder.path), folder.gone_if_refused(), Progress(progress) as show:
         check_folder(folder)
         whole = read_data(experiment, show)
         data = halves(whole) if judge is None else judged_on_new_text(whole)
