@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from click import BadParameter
 
 from filesystems import as_ordinary_user, small_disk, without_right_to_write
 from pairity import Counts, PairityError, Scores, Tokenizer, sample
@@ -229,6 +230,13 @@ def test_what_can_be_known_is_known_before_anything_is_read(tmp_path, monkeypatc
     with pytest.raises(PairityError, match=message):
         call(*words)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
+
+
+@pytest.mark.parametrize("words", [["experiment", "grid.toml"], ["train", "--train", "x"], ["count", "x"]])
+def test_an_empty_output_is_not_the_current_folder(tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadParameter, match="'' is no value: is a shell variable not set"):
+        call(*words, "-o", "")
 
 
 @pytest.mark.parametrize(

@@ -133,6 +133,12 @@ def test_several_sets_of_languages_are_told_apart(project: Path) -> None:
             "error: --vocab-size has '128,000': commas stand between several values, so write 128000.",
         ),
         (["--pretokenizer", "gpt4o,gpt5"], "error: sweep: unknown pre-tokenizer 'gpt5'"),
+        (
+            ["--global-merges", "0,0.5,1"],
+            "error: sweep: global_merges is [0, 0.5, 1], where 1 is one merge: write 1.0 for a share.",
+        ),
+        (["--text-column", ""], "error: sweep: text_column is '': give the name of a column."),
+        (["--threads", "0"], "error: threads is 0: give at least 1."),
         (["--alpha", "3"], "error: sweep: 'alpha' does nothing here, because there is no window"),
     ],
 )
@@ -142,6 +148,7 @@ def test_a_mistake_on_the_command_line_is_one_sentence(project: Path, words: lis
     assert failed.returncode == 1
     assert failed.stderr.startswith(match)
     assert failed.stderr.count("\n") == 1
+    assert not (project / "out").exists()
 
 
 def test_a_sweep_without_dev_says_which_option_is_missing(project: Path) -> None:

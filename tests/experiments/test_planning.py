@@ -29,8 +29,13 @@ def names(**settings: Any) -> list[str]:
     return [one.name for one in combinations(experiment(**settings))]
 
 
+DROPPED = "dev text of languages that are not trained on was not used: deu_Latn"
+
+
 def test_the_rows_of_a_file(project: Path) -> None:
-    rows = plan(read(project / "grid.toml")).rows
+    made = plan(read(project / "grid.toml"))
+    assert made.notes[0] == DROPPED, "as train says"
+    rows = made.rows
     assert [row.name for row in rows] == [
         "classical@300", "classical@340", "parity, window=50@300", "parity, window=100@300", "parity, window=50@340",
         "parity, window=100@340", "hybrid@300", "hybrid@340",
@@ -128,8 +133,26 @@ BAD = {
     "[judge]: it is 't': give names with values": {"judge": "t"},
     "[[run]]: runs is {'method': 'parity'}: give a list": {"runs": {"method": "parity"}},
     "[evaluation]: morph is {}: give text": {"evaluation": {"morph": {}}},
-    "[[run]] 3: name is 3: give text": {"runs": [{"name": 3, "tokenizer": "x"}]},
+    "[[run]] 1: name is 3: give text": {"runs": [{"name": 3, "tokenizer": "x"}]},
     "text_column: it is 3": {"text_column": 3},
+    r"[[run]] 1: name is 'a\nb': give text, without line breaks": {"runs": [{"name": "a\nb"}]},
+    r"[[run]] 1: name is 'a\x00b': give text, without line breaks": {"runs": [{"name": "a\0b"}]},
+    "[[run]] 1: name is '  ': give text": {"runs": [{"name": "  "}]},
+    r"[judge]: 'a\nb' cannot be the name of a text": {"judge": {"a\nb": "test"}},
+    r"[languages]: a set is called ' ': give text": {"languages": {" ": ["eng_Latn"]}},
+    "[languages]: 'two' is ['eng_Latn', 'eng_Latn']: give codes of languages, each once": {
+        "languages": {"two": ["eng_Latn", "eng_Latn"]}
+    },
+    "global_merges is [0, 0.5, 1], where 1 is one merge: write 1.0 for a share": {
+        "runs": [{"global_merges": [0, 0.5, 1]}]
+    },
+    "seed: it is 9223372036854775808: give a whole number below 2**63": {"seed": 2**63},
+    "[[run]] 1: seed is 9223372036854775808: give a whole number below 2**63": {
+        "runs": [{"sample": 0.5, "seed": 2**63}]
+    },
+    "[grid]: dev_seed is 9223372036854775808: give a whole number below 2**63": {
+        "grid": {"vocab_size": 300, "dev_lines": 3, "dev_seed": [1, 2**63]}
+    },
 }
 
 
@@ -150,6 +173,7 @@ OF_THE_DATA = {
         '[languages]\nfew = ["eng_Latn", "tam_Tmil"]\n[grid]\nlanguages = "few"',
     ),
     "vocab_size is 200, but the bytes": ("[300, 340]", "200"),
+    "[grid]: vocab_size is -5, but the bytes": ("[300, 340]", "-5"),
     "[evaluation]: the chart shows gini and cost: add them to metrics": (
         'dev = "dev"',
         'dev = "dev"\nchart = "window"\nevaluation = { metrics = ["fertility"] }',
@@ -168,6 +192,14 @@ OF_THE_DATA = {
     "give parallel dev text, a ratio for each language, or on='train' to use only training bytes": (
         'dev = "dev"',
         "",
+    ),
+    "[[run]] hybrid: a ratio is given for 'jpn_Japn', but train has no such language": (
+        "global_merges = 0.5",
+        "ratios = { jpn_Japn = 130 }",
+    ),
+    "[[run]] hybrid: the ratio of 'jpn_Jpan' is auto (ratios), but dev has text of 'jpn_Jpan'": (
+        "global_merges = 0.5",
+        'ratios = { jpn_Jpan = "auto" }',
     ),
     "[grid]: sample is 2: give a share": ("[grid]", "[grid]\nsample = 2"),
     "[[run]] nothing.json: no tokenizer at 'nothing.json'": (
@@ -264,6 +296,27 @@ def test_ratios_of_dev_are_those_of_each_language(project: Path) -> None:
     assert last.training.policy.ratios == {code: code for code in ("eng_Latn", "jpn_Jpan", "tam_Taml")}
 
 
+def test_a_ratio_replaces_dev_text_if_all_rows_of_the_set_have_it(project: Path) -> None:
+    (project / "dev" / "jpn_Jpan.txt").unlink()
+    given = {name: str(project / name) for name in ("train", "dev")} | {
+        "judge": {"test": str(project / "test")}
+    }
+    rated = {"ratios": {"jpn_Jpan": 130.0}}
+    classical = {"method": "classical"}
+    made = plan(experiment(**given, runs=[rated, rated | {"name": "joint", "joint": 0.5}, classical]))
+    assert {row.corpus and row.corpus.codes for row in made.rows} == {("eng_Latn", "jpn_Jpan", "tam_Taml")}
+    assert list(made.rows[0].dev or {}) == ["eng_Latn", "tam_Taml"]
+    assert made.notes == (DROPPED,)
+    with pytest.raises(
+        PairityError,
+        match=r"a ratio is given for 'jpn_Jpan', but the rows for the languages 'all' are trained without",
+    ):
+        plan(experiment(**given, runs=[rated, {"name": "plain"}]))
+    only = {"languages": {"both": ["eng_Latn", "jpn_Jpan"]}}
+    made = plan(experiment(**given, **only, runs=[rated | {"languages": "both"}, {"name": "plain"}]))
+    assert made.sets() == {"both": ("eng_Latn", "jpn_Jpan"), "all": ("eng_Latn", "tam_Taml")}
+
+
 def test_unigram_is_refused_where_there_is_no_trainer(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentencepiece", None)
     given = {"train": str(project / "train"), "judge": {"test": str(project / "test")}}
@@ -315,7 +368,8 @@ def test_an_empty_file_and_a_draw_of_nothing_are_named_with_the_experiment(proje
         change = file.read_text(encoding="utf-8").replace("[grid]", f"[grid]\n{sample}", 1)
         (project / "drawn.toml").write_text(change, encoding="utf-8")
         with pytest.raises(PairityError, match=rf"drawn.toml, train: .*{match}"):
-            run(project / "drawn.toml", project / "out", progress=False)
+            run(project / "drawn.toml", project / "new" / "out", progress=False)
+        assert not (project / "new").exists(), "a folder without any result is not left"
     (project / "train" / "eng_Latn.txt").write_text("", encoding="utf-8")
     with pytest.raises(
         PairityError, match=r"grid.toml, train: no text for 'eng_Latn': .*eng_Latn.txt is empty"

@@ -62,6 +62,17 @@ def test_unigram_with_parity_is_learned_from_train_and_dev(
     assert {row.dev_lines for row in run(file, project / "judged", progress=False).rows} == {10}
 
 
+def test_a_language_with_a_ratio_instead_of_dev_text_is_trained_as_training_alone_does(project: Path) -> None:
+    (project / "dev" / "jpn_Jpan.txt").unlink()
+    change(project, "global_merges = 0.5", "")
+    change(project, "vocab_size = [300, 340]", "vocab_size = 300\nratios = { jpn_Jpan = 130.0 }")
+    found = {one.row.name: one for one in make(project)}["hybrid"]
+    dev = [str(project / "dev" / f"{code}.txt") for code in ("eng_Latn", "tam_Taml")]
+    method = Parity(ratios={"jpn_Jpan": 130.0})
+    alone = train(project / "train", dev=dev, vocab_size=300, method=method, progress=False)
+    assert Tokenizer.load(project / "out" / "tokenizers" / found.row.name).model == alone.model
+
+
 def test_every_tokenizer_is_the_one_that_training_alone_gives(project: Path, trained: list[str]) -> None:
     change(project, "0.5", "[0.5, 30]")
     change(project, "[300, 340]", "[300, 340]\ndev_lines = 7")

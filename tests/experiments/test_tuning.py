@@ -174,7 +174,7 @@ def test_out_of_reach_is_said_with_what_is_closest_and_what_would_be_needed(
         ({"targets": ["worst<=3"]}, "no vocabulary can meet the target"),
         ({"targets": ["gini<=0.1", "gini<=0.2"]}, "limit the same"),
         ({"price": "fra_Latn"}, "price names 'fra_Latn'"),
-        ({"vocab_size": 100}, "vocab_size"),
+        ({"vocab_size": -5}, "^vocab_size is -5, but the bytes .* give more than 256"),
         ({"vocab_size": [300, 400]}, r"vocab_size is \[300, 400\]: give a whole number"),
         ({"compare": ["a=train", "a=dev"]}, "^tune: two rows are called 'a': write NAME=TOKENIZER"),
         (
@@ -185,9 +185,14 @@ def test_out_of_reach_is_said_with_what_is_closest_and_what_would_be_needed(
         ({"judge": None, "dev": "odd"}, "^tune, dev: the text is not parallel"),
         ({"largest": 300}, "largest is 300: give a vocabulary size, 330 or more"),
         ({"steps": -1}, "steps is -1"),
+        ({"threads": 0}, "^threads is 0: give at least 1"),
         ({"compare": ["nowhere/"]}, "nowhere"),
         ({"resamples": -1}, "resamples is -1"),
         ({"judge": "away/eng_Latn.txt"}, "one language in common"),
+        (
+            {"judge": "dev"},
+            "^tune: the text to judge on is the dev text in eng_Latn, jpn_Jpan, tam_Taml, and",
+        ),
     ],
 )
 def test_mistakes_are_errors_before_any_work(
@@ -216,11 +221,25 @@ def test_a_folder_of_something_else_is_refused(project: Path) -> None:
         run(project / "grid.toml", project / "tuned")
 
 
-def test_judging_on_the_text_that_steers_is_said_once(project: Path, quick: None) -> None:
-    tuned = tuned_in(project, "out", judge=str(project / "dev"))
+def test_a_compared_tokenizer_that_the_text_steered_is_said_once(project: Path, quick: None) -> None:
+    given = {"dev": str(project / "test"), "vocab_size": SIZE, "progress": False}
+    train(str(project / "train"), **given).save(project / "mine")
+    tuned = tuned_in(project, "out", compare=[f"mine={project / 'mine'}"])
     said = [warning for warning in tuned.warnings if "new text" in warning]
     assert len(said) == 1
-    assert said[0].startswith("judged on the text that steered them: classical, hybrid 0.5, fair 0")
+    assert said[0].startswith("judged on the text that steered them: mine. ")
+
+
+def test_tokenizers_that_another_size_left_are_named(project: Path, quick: None) -> None:
+    first = tuned_in(project, "out", "eng_Latn<=+6%", steps=1)
+    tried = {point.name for point in first.points} - {one.name for one in SHORT}
+    assert tried, "more than the settings that are always tried"
+    assert not any("no longer" in note for note in tuned_in(project, "out", "gini<=0.5", steps=0).notes)
+    other = tuned_in(project, "out", vocab_size=300)
+    names = [f"tokenizers/{name.replace(' ', '-')}" for name in sorted(tried)]
+    said = f"no longer part of this tuning: {', '.join(names)}; delete them if you do not need them"
+    assert said in other.notes
+    assert said not in (project / "out" / "curve.json").read_text(encoding="utf-8")
 
 
 def test_the_page_of_other_targets_is_gone_where_a_tuning_is_killed_before_its_own(

@@ -83,6 +83,7 @@ BAD = {
         {"num_merges": None, "vocab_size": 257, "special_tokens": ["<s>"]},
         "more than 257",
     ),
+    "negative vocabulary": ({"num_merges": None, "vocab_size": -5}, "vocab_size is -5.* give more than 256"),
     "no size": ({"num_merges": None}, "give vocab_size .* or num_merges"),
     "two sizes": ({"vocab_size": 300}, "give vocab_size .* or num_merges"),
     "no merges": ({"num_merges": 0}, "num_merges is 0: give at least 1"),

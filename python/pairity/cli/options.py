@@ -1,5 +1,6 @@
 """What commands share: how their words are parsed, and common options."""
 
+import os
 from collections.abc import Callable, Sequence
 from functools import reduce
 from pathlib import Path
@@ -143,10 +144,24 @@ min_count = click.option(
 )
 
 
+class OutputPath(click.Path):
+    """A path that is not empty: an empty one would mean the current folder."""
+
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Any:
+        if not os.fspath(value):
+            self.fail(f"{value!r} is no value: is a shell variable not set?", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def output(help: str, **settings: Any) -> Callable[[Function], Function]:
     """`-o PATH`: required, unless it has a default."""
     settings = {"required": "default" not in settings, "show_default": True} | settings
-    return click.option("-o", "--output", type=click.Path(path_type=Path), help=help, **settings)
+    return click.option("-o", "--output", type=OutputPath(path_type=Path), help=help, **settings)
 
 
 def force(what: str) -> Callable[[Function], Function]:

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pairity.counts.counts import Counts
-from pairity.errors import PairityError
+from pairity.errors import PairityError, listed
 from pairity.experiments.experiment import Experiment, as_list
 from pairity.files.digests import digest_of
 from pairity.files.reading import unreadable
@@ -41,6 +40,7 @@ class Data:
     text_column: str = "text"
     where: str = "the experiment"
     """The name of the experiment in errors."""
+    notes: tuple[str, ...] = ()
 
     def digest(self, codes: Sequence[str]) -> str:
         """The digest of the train text of these languages."""
@@ -58,20 +58,23 @@ def read_data(experiment: Experiment, show: Progress) -> Data:
         train = resolve(as_list(experiment.train))
         digests = digests_of(train, show)
     languages = tuple(digests)
-    dev = None
+    dev, notes = None, list(train.notes)
     if experiment.dev:
         with named(f"{experiment.where}, dev"):
-            dev = read_some(experiment.dev, languages, column)
+            sources = resolve(as_list(experiment.dev))
+            dev = read_some(sources, languages, column)
+        if left := [one.language for one in sources.inputs if one.language and one.language not in languages]:
+            notes.append(f"dev text of languages that are not trained on was not used: {listed(left)}")
     judged = {}
     for name, source in experiment.judge.items():
         with named(f"{experiment.where}, {place_of_text(experiment, name)}"):
-            judged[name] = read_some(source, languages, column)
+            judged[name] = read_some(resolve(as_list(source)), languages, column)
             check_parallel(
                 {code: len(lines) for code, lines in judged[name].items()},
                 what="the text",
                 fix="Align the files line by line, or leave out those languages.",
             )
-    return Data(train, languages, digests, dev, judged, column, experiment.where)
+    return Data(train, languages, digests, dev, judged, column, experiment.where, tuple(notes))
 
 
 def place_of_text(experiment: Experiment, name: str) -> str:
@@ -90,9 +93,9 @@ def named(key: str) -> Iterator[None]:
         raise PairityError(f"{key}: {error}") from error
 
 
-def read_some(source: Any, languages: Sequence[str], text_column: str) -> LinesByLanguage:
+def read_some(sources: Resolved, languages: Sequence[str], text_column: str) -> LinesByLanguage:
     """The lines of the languages that the text has."""
-    found = only(resolve(as_list(source)), list(languages))
+    found = only(sources, list(languages))
     if not found.inputs:
         raise PairityError("it has none of the languages of train. Check the names of its files.")
     texts = read_texts(found, text_column=text_column)

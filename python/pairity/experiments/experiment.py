@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
@@ -55,9 +56,24 @@ def is_size(value: object) -> bool:
     return is_whole(value) and value > 0  # type: ignore[operator]
 
 
+def is_seed(value: object) -> bool:
+    """Whether a value is a whole number that fits the column of the table."""
+    return is_whole(value) and abs(value) < 2**63  # type: ignore[arg-type]
+
+
 def is_nonempty(value: object) -> bool:
     return isinstance(value, str) and bool(value)
 
+
+def is_name(value: object) -> bool:
+    """Whether a value can name a row: text on one line that is not only blanks."""
+    if not is_nonempty(value) or not str(value).strip():
+        return False
+    return not any(unicodedata.category(one) in ("Cc", "Cs", "Zl", "Zp") for one in str(value))
+
+
+A_NAME: Final = "text, without line breaks and other control characters"
+A_SEED: Final = "a whole number below 2**63"
 
 KINDS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
     "method": (lambda value: is_nonempty(value) and value in METHODS, f"one of {', '.join(METHODS)}"),
@@ -69,7 +85,7 @@ KINDS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
     ),
     "temperature": (is_number, "a number, such as 3.3"),
     "sample": (is_number, "a share of the lines, such as 0.8"),
-    "seed": (is_whole, "a whole number"),
+    "seed": (is_seed, A_SEED),
     "pretokenizer": (is_nonempty, "a name, such as gpt4o, or a regular expression"),
     "window": (is_whole, "a whole number, such as 100"),
     "alpha": (is_number, "a number, such as 2.0"),
@@ -80,7 +96,7 @@ KINDS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
     "unit": (is_nonempty, "line, byte, char or word"),
     "on": (lambda value: value in ("dev", "train"), "dev or train"),
     "dev_lines": (is_size, "a whole number of lines"),
-    "dev_seed": (is_whole, "a whole number"),
+    "dev_seed": (is_seed, A_SEED),
 }
 """Key -> (whether a value is valid, what to write instead)."""
 
@@ -129,15 +145,18 @@ class Experiment:
         if isinstance(self.runs, Mapping) or not all(isinstance(run, Mapping) for run in self.runs):
             self.refuse("[[run]]", f"runs is {self.runs!r}: give a list, as in [{{'method': 'parity'}}].")
         if not is_nonempty(self.text_column):
-            self.refuse("text_column", f"it is {self.text_column!r}: give the name of a column.")
+            it = "text_column" if self.from_options else "it"
+            self.refuse("text_column", f"{it} is {self.text_column!r}: give the name of a column.")
         if not self.judge:
             self.refuse("[judge]", "names no text: add one, as in devtest = 'devtest/'.")
         if not self.runs:
             self.refuse("[[run]]", "there is none: add one, as in method = 'parity'.")
         for name in self.judge:
-            if not name or "/" in name or name.startswith("."):
+            if not is_name(name) or "/" in name or name.startswith("."):
                 self.refuse("[judge]", f"{name!r} cannot be the name of a text: it becomes a folder.")
         for name, languages in self.languages.items():
+            if not is_name(name):
+                self.refuse("[languages]", f"a set is called {name!r}: give {A_NAME}.")
             if name == ALL:
                 self.refuse(
                     "[languages]", f"{ALL!r} is reserved for all languages of train: use another name."
@@ -146,8 +165,10 @@ class Experiment:
             if not listing and not (isinstance(languages, str) and languages in SETS):
                 choices = quoted(SETS)
                 self.refuse("[languages]", f"{name!r} is {languages!r}: give {choices}, or a list of codes.")
-        if not is_whole(self.seed):
-            self.refuse("seed", f"it is {self.seed!r}: give a whole number.")
+            if listing and len(set(languages)) < len(languages):
+                self.refuse("[languages]", f"{name!r} is {languages!r}: give codes of languages, each once.")
+        if not is_seed(self.seed):
+            self.refuse("seed", f"it is {self.seed!r}: give {A_SEED}.")
         self.check_keys("[evaluation]", self.evaluation, EVALUATION)
         for key, value in self.evaluation.items():
             wrong = key in ("metrics", "reference", "baseline") and not all(map(is_nonempty, as_list(value)))
@@ -158,7 +179,7 @@ class Experiment:
                 self.refuse("[evaluation]", f"{key} is {value!r}: give {what}.")
         self.check_keys("[grid]", self.grid, KINDS)
         for number, run in enumerate(self.runs, 1):
-            place = f"[[run]] {run.get('name') or number}"
+            place = f"[[run]] {run['name'] if is_name(run.get('name')) else number}"
             self.check_keys(place, run, (*KINDS, "name", "tokenizer"))
             self.check_run(place, run)
         for key in self.grid:
@@ -198,11 +219,15 @@ class Experiment:
                     self.refuse(place, f"{key} is {one!r}:{hint} give {what}.")
             if not values or any(values.count(one) > 1 for one in values):
                 self.refuse(place, f"{key} is {value!r}: give one or more values, each once.")
+            # Whole numbers are counts, so the 1 in 0, 0.5, 1 would be a single merge.
+            alone = any(is_whole(one) and one == 1 for one in values)
+            if key == "global_merges" and alone and not all(map(is_whole, values)):
+                self.refuse(place, f"{key} is {value!r}, where 1 is one merge: write 1.0 for a share.")
 
     def check_run(self, place: str, run: Mapping[str, Any]) -> None:
         """Refuse settings that the method of a run does not use."""
-        if "name" in run and not is_nonempty(run["name"]):
-            self.refuse(place, f"name is {run['name']!r}: give text.")
+        if "name" in run and not is_name(run["name"]):
+            self.refuse(place, f"name is {run['name']!r}: give {A_NAME}.")
         if "tokenizer" in run:
             if idle := [key for key in run if key not in ("tokenizer", "name")]:
                 self.refuse(place, f"an existing tokenizer is evaluated as it is: leave out {quoted(idle)}.")

@@ -13,6 +13,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -95,6 +96,18 @@ class Folder:
         """Mark the folder as made by pairity, before anything else is written."""
         if not (self.notes / OWNER).exists():
             write_file(self.notes / OWNER, as_json({"what": "notes of an experiment", "format": 1}))
+
+    @contextmanager
+    def gone_if_refused(self) -> Iterator[None]:
+        """If an error comes before the first result, remove the folder that this run made for it."""
+        there = self.path.exists()
+        try:
+            yield
+        except PairityError:
+            files = {one for one in self.path.rglob("*") if not one.is_dir()}
+            if not there and files <= {self.notes / OWNER}:
+                shutil.rmtree(self.path, ignore_errors=True)
+            raise
 
     def tidy(self) -> None:
         """Remove what a killed run left. The folder must be locked, so that nobody else is writing."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +13,7 @@ from pairity.bpe.merges import BYTE_TOKENS
 from pairity.errors import PairityError, did_you_mean, listed, quoted
 from pairity.experiments.combinations import EXISTING, Combination, combinations
 from pairity.experiments.data import Data, LinesByLanguage, lines_digest, place_digest, read_data, some_lines
-from pairity.experiments.experiment import ALL, STEERED, UNIGRAM, Experiment, nearest
+from pairity.experiments.experiment import ALL, STEERED, UNIGRAM, Experiment, is_steered, nearest
 from pairity.experiments.parity_unigram import SETTINGS as SETTINGS_OF_STEERED
 from pairity.experiments.unigram import SETTINGS
 from pairity.extras import load_extra
@@ -27,13 +27,15 @@ from pairity.text.parallel import check_parallel
 from pairity.text.pretokenizers import DEFAULT_PRETOKENIZER, Pretokenization
 from pairity.text.sampling import Draw
 from pairity.training.checks import check_goal
-from pairity.training.policy import Parity, policy_of
+from pairity.training.policy import Parity, Policy, policy_of
 from pairity.training.settings import Settings, make_settings
 
 SAID = {
     "unknown pre-tokenizer": "pretokenizer",
     "there is no set of": "languages",
     "the languages": "languages",
+    "the ratio": "ratios",
+    "a ratio": "ratios",
 }
 """Beginning of an error that does not begin with its key -> the key."""
 OPTIONS = re.compile(r" \(--[^)]*\)")
@@ -129,7 +131,7 @@ def plan(experiment: Experiment, show: Progress | None = None, data: Data | None
                 listing_of(experiment, one.settings.get("languages", ALL))
                 settings_of(one, ())
     data = data or read_data(experiment, show or Progress(False))
-    notes: list[str] = list(data.train.notes)
+    notes = list(data.notes)
     sets: dict[str, tuple[str, ...]] = {}
     rows = []
     for one in wanted:
@@ -142,7 +144,7 @@ def plan(experiment: Experiment, show: Progress | None = None, data: Data | None
                 continue
             name = one.settings.get("languages", ALL)
             if name not in sets:
-                sets[name] = codes_of(experiment, name, data, notes)
+                sets[name] = codes_of(experiment, name, data, notes, with_a_ratio(wanted, name))
             rows.append(planned(one, name, sets[name], data))
     made = Plan(experiment, data, tuple(rows), ())
     for name, codes in made.sets().items():
@@ -183,9 +185,22 @@ def listing_of(experiment: Experiment, name: str) -> str | Sequence[str]:
     return listing
 
 
-def codes_of(experiment: Experiment, name: str, data: Data, notes: list[str]) -> tuple[str, ...]:
-    """The languages of a set, in the order of train."""
-    dev = data.languages if data.dev is None else tuple(data.dev)
+def with_a_ratio(wanted: Sequence[Combination], name: str) -> set[str]:
+    """The languages of a set that need no dev text: all rows that compare them on dev text have a ratio for them.
+
+    A language that only some rows can compare is in none, because the rows of a set are evaluated together.
+    """
+    rows = [one for one in wanted if one.settings.get("languages", ALL) == name and is_steered(one.method)]
+    ratios = [one.settings.get("ratios") for one in rows if one.settings.get("on") != "train"]
+    codes = [set(one) if isinstance(one, Mapping) else set() for one in ratios]
+    return set.intersection(*codes) if codes else set()
+
+
+def codes_of(
+    experiment: Experiment, name: str, data: Data, notes: list[str], rated: Collection[str]
+) -> tuple[str, ...]:
+    """The languages of a set, in the order of train; those in `rated` need no dev text."""
+    dev = data.languages if data.dev is None else (*data.dev, *rated)
     if name == ALL:
         if left := [code for code in data.languages if code not in dev]:
             notes.append(f"train has {listed(left)}, but dev does not: not used for training")
@@ -244,7 +259,8 @@ def planned(one: Combination, name: str, codes: tuple[str, ...], data: Data) -> 
     if training is None and data.dev is None:
         raise PairityError(f"method {STEERED} measures languages by parallel text: give dev.")
     policy = training.policy if training else Parity()
-    dev = None if data.dev is None else {code: data.dev[code] for code in codes}
+    dev = {code: data.dev[code] for code in codes if code in data.dev} or None if data.dev else None
+    check_ratios(policy, name, codes, data)
     policy.check(codes, None if dev is None else list(dev))
     if dev is not None:
         drawn, number = given.get("dev_seed") is not None, given.get("dev_lines")
@@ -256,6 +272,20 @@ def planned(one: Combination, name: str, codes: tuple[str, ...], data: Data) -> 
             raise PairityError(f"dev_lines is {number:,}, but dev has {least:,} lines: give fewer.")
         dev = some_lines(dev, number, given.get("dev_seed"))
     return Planned(one.name, one.family, one.series, one.method, given, corpus, training, dev)
+
+
+def check_ratios(policy: Policy, name: str, codes: Sequence[str], data: Data) -> None:
+    """Refuse a ratio of a language that this row is not trained on, and an estimate that dev lines would change."""
+    if left := [code for code in policy.ratios or {} if code in data.languages and code not in codes]:
+        raise PairityError(
+            f"a ratio is given for {quoted(left)}, but the rows for the languages {name!r} are trained "
+            f"without: leave it out, or give it to all rows of a set of languages with {quoted(left)}."
+        )
+    if read := [code for code in policy.estimated() if code in (data.dev or {})]:
+        raise PairityError(
+            f"the ratio of {quoted(read)} is auto (ratios), but dev has text of {quoted(read)}, and an "
+            "experiment estimates ratios only for languages without: leave out the ratio, or the dev text."
+        )
 
 
 def with_ratios(given: Mapping[str, Any], codes: Sequence[str]) -> Mapping[str, Any]:

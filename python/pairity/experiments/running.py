@@ -26,6 +26,7 @@ from pairity.extras import load_extra
 from pairity.files.locks import locked
 from pairity.files.writing import Content, write_files
 from pairity.progress import Listener, Progress
+from pairity.threads import thread_count
 
 
 @dataclass(frozen=True)
@@ -56,12 +57,13 @@ def run(
     """Run an experiment (or its file) and write to the folder `out`; finished parts there are reused."""
     if not isinstance(experiment, Experiment):
         experiment = read(experiment)
+    thread_count(threads)  # refuses a bad number
     for module in ("jinja2", "markupsafe", "vl_convert"):
         load_extra(module, "the page of an experiment")
     folder, text = Folder(Path(out)), as_toml(experiment)
     folder.refuse_other(CURVE, "a tuning")
     folder.check(text)
-    with locked(folder.path), Progress(progress) as show:
+    with locked(folder.path), folder.gone_if_refused(), Progress(progress) as show:
         folder.check(text)
         planned = plan(experiment, show)
         check_places(planned)
@@ -99,10 +101,10 @@ def check_places(planned: Plan) -> None:
             planned.experiment.refuse(what, f"{quoted(alike)} would share a folder: give them other names.")
 
 
-def notes_of(gone: list[str]) -> list[str]:
+def notes_of(gone: list[str], what: str = "experiment") -> list[str]:
     if not gone:
         return []
-    return [f"no longer part of this experiment: {listed(gone)}; delete them if you do not need them"]
+    return [f"no longer part of this {what}: {listed(gone)}; delete them if you do not need them"]
 
 
 def write_tables(folder: Folder, text: str, rows: list[Row], counted: list[Counted]) -> None:

@@ -129,7 +129,12 @@ def check_number(target: Target) -> None:
         raise PairityError(f"the target {target.text!r} limits nothing: give a number that can be reached.")
     if target.relative:
         if target.limit <= -1:
-            raise PairityError(f"the target {target.text!r} leaves no tokens at all: give more than -100%.")
+            what = (
+                "needs a Gini coefficient of 0 or less"
+                if target.what == "gini"
+                else "leaves no tokens at all"
+            )
+            raise PairityError(f"the target {target.text!r} {what}: give more than -100%.")
     elif target.what == "every":
         raise PairityError(
             f"the target {target.text!r} needs a change from classical BPE, as in 'every<=+10%'; for "

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from pairity.bpe.merges import BYTE_TOKENS
 from pairity.errors import PairityError, listed
 from pairity.experiments.curve import points_of
 from pairity.experiments.data import Data, read_data
@@ -23,7 +24,7 @@ from pairity.experiments.folder import EXPERIMENT, Folder
 from pairity.experiments.knobs import KNOBS, LADDER, Setting, choose, in_order, search
 from pairity.experiments.making import Made
 from pairity.experiments.plan import Plan, plan
-from pairity.experiments.running import check_places, warnings_of
+from pairity.experiments.running import check_places, notes_of, warnings_of
 from pairity.experiments.scoring import score_all
 from pairity.experiments.sizing import Needed, needed_size
 from pairity.experiments.targets import (
@@ -39,8 +40,12 @@ from pairity.experiments.tuned import Tuned, write_all
 from pairity.experiments.verdict import verdict_of
 from pairity.extras import load_extra
 from pairity.files.locks import locked
+from pairity.formats.folder import SETTINGS
+from pairity.formats.json_files import read_json
 from pairity.judging.scores import LEAK, Scores
 from pairity.progress import Listener, Progress
+from pairity.threads import thread_count
+from pairity.training.checks import check_goal
 
 REFERENCE: Final = "eng_Latn"
 """The language whose price is shown by default."""
@@ -89,6 +94,7 @@ def tune(
     """
     wanted = read_targets(targets)
     check_numbers(vocab_size, steps)
+    thread_count(threads)  # refuses a bad number
     experiment = experiment_of(
         train, dev, judge, compare, vocab_size, pretokenizer, text_column=text_column, resamples=resamples
     )
@@ -97,10 +103,10 @@ def tune(
         load_extra(module, "the page of a tuning")
     folder = Folder(Path(out))
     check_folder(folder)
-    with locked(folder.path), Progress(progress) as show:
+    with locked(folder.path), folder.gone_if_refused(), Progress(progress) as show:
         check_folder(folder)
         whole = read_data(experiment, show)
-        data = whole if judge is not None else halves(whole)
+        data = halves(whole) if judge is None else judged_on_new_text(whole)
         bench = Bench(experiment, data, folder, threads, show)
         first = plan(experiment, data=data)
         check_places(first)
@@ -125,12 +131,14 @@ def tune(
         )
         show.stage("writing the page", unit="pages")
         write_all(tuned, scores, vocab_size, None if chosen is None else shipped(bench, whole, tried[chosen]))
-    return tuned
+        # Not in the files of the result, which do not depend on what was in the folder before.
+        return replace(tuned, notes=(*tuned.notes, *notes_of(of_other_sizes(folder, vocab_size), "tuning")))
 
 
 def check_numbers(vocab_size: int, steps: int) -> None:
     if not is_whole(vocab_size):
         raise PairityError(f"tune: vocab_size is {vocab_size!r}: give a whole number, such as 32000.")
+    check_goal(vocab_size, None, len(BYTE_TOKENS), continued=False)
     if not is_whole(steps) or steps < 0:
         raise PairityError(f"steps is {steps!r}: give a whole number, 0 or more.")
 
@@ -187,6 +195,17 @@ def halves(data: Data) -> Data:
                 f"tune: the {which} lines of dev, which are to {what}, have no text in {listed(empty)}: add --judge."
             )
     return replace(data, dev=odd, judged={"dev": even})
+
+
+def judged_on_new_text(data: Data) -> Data:
+    """Refuse to judge on dev text: every number would be about the text that steered the settings."""
+    steering = list((data.dev or {}).values())
+    if same := [code for texts in data.judged.values() for code, lines in texts.items() if lines in steering]:
+        raise PairityError(
+            f"tune: the text to judge on is the dev text in {listed(same)}, and these numbers would say nothing about "
+            "new text: give other text to judge on, or leave it out to judge on the even dev lines."
+        )
+    return data
 
 
 def check_prices(bench: Bench, targets: Sequence[Target], price: str | None) -> tuple[str, ...]:
@@ -253,3 +272,16 @@ def shipped(bench: Bench, whole: Data, setting: Setting) -> Made:
         row = replace(row, name=f"{row.name}, all dev lines", dev=dev)
     (made,) = bench.make([row])
     return made
+
+
+def of_other_sizes(folder: Folder, vocab_size: int) -> list[str]:
+    """What a tuning with another --vocab-size left in the folder, under names that do not tell the size."""
+    found = []
+    for place in folder.noted_in("tokenizers"):
+        if "@" not in place.name and (place / SETTINGS).exists():
+            settings = read_json(place / SETTINGS)
+            # The record has the size that was asked for, from which it may be cut; there may be too little text for it.
+            sizes = (settings.get("vocab_size"), settings.get("record", {}).get("vocab_size"))
+            if vocab_size not in sizes:
+                found.append(str(place.relative_to(folder.path)))
+    return found

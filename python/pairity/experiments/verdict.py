@@ -35,8 +35,7 @@ def verdict_of(
     for point in own:
         if point.closest:
             said.append(f"The closest is {point.name}, which misses {' and '.join(point.misses)}.")
-    if needed is not None:
-        said.append(about_sizes(needed))
+    said.append(about_sizes(needed))
     return " ".join(said)
 
 
@@ -46,16 +45,15 @@ def alone(target: Target, own: Sequence[Point]) -> str:
     return f"{target.text} on its own is met by {listed(meeting, 4) if meeting else 'none'}."
 
 
-def about_sizes(needed: Needed) -> str:
+def about_sizes(needed: Needed | None) -> str:
+    further = "To look further, give a larger number with largest (--largest)."
+    if needed is None:
+        return f"No larger vocabulary was tried. {further}"
     if needed.vocab_size is None:
-        end = (
-            ", the most that this text allows"
-            if needed.all_learned
-            else "; largest (--largest) looks further"
-        )
+        end = ", the most that this text allows." if needed.all_learned else f". {further}"
         return (
             f"No larger vocabulary that was tried helps: {needed.setting} still misses a target at "
-            f"{needed.too_small:,} tokens{end}."
+            f"{needed.too_small:,} tokens{end}"
         )
     return (
         f"About {needed.vocab_size:,} tokens would be enough: {needed.setting} meets all targets there, "

@@ -32,7 +32,7 @@ from pairity.training.checks import (
     check_superwords,
 )
 from pairity.training.engine import Steps
-from pairity.training.policy import Policy
+from pairity.training.policy import Policy, check_whole
 
 NO_STEPS = Steps.known(np.empty((0, 2), np.uint32))
 
@@ -204,9 +204,10 @@ def make_settings(
 
     `others` are roles, and fields of `Settings` as they are.
     """
-    check_numbers(
-        {"vocab_size": vocab_size, "num_merges": num_merges, "reserved": reserved, "pad_to": pad_to}
-    )
+    for name, goal in (("vocab_size", vocab_size), ("num_merges", num_merges)):
+        if goal is not None:
+            check_whole(name, goal)  # how much is enough is known later: `check_goal`
+    check_numbers({"reserved": reserved, "pad_to": pad_to})
     check_add_tokens(add_tokens, vocab_size, num_merges, continue_from)
     given = {name: others.pop(name) for name in GivenRoles.__annotations__ if name in others}
     roles = cast(GivenRoles, given)
