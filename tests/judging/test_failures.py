@@ -2,6 +2,7 @@
 
 import gzip
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -63,12 +64,22 @@ def test_languages_are_chosen_by_name_and_near_misses_are_explained() -> None:
     )
 
 
-def test_a_reference_that_is_not_there() -> None:
-    scores = scores_of(reference="deu_Latn")
+def test_a_reference_that_is_not_there_is_refused_before_any_work() -> None:
+    class Untouched(Chunks):
+        def encode_lines(self, lines: list[str]) -> NoReturn:
+            pytest.fail("text was encoded")
+
+    asked = r"no token premium: the text has no eng \(did you mean eng_Latn\?\)\..*\(--reference\) among eng_Latn, "
+    with pytest.raises(PairityError, match=asked):
+        scores_of([Untouched(3)], reference="eng")
+
+
+def test_premiums_are_left_out_where_nobody_asked_for_a_reference() -> None:
+    scores = scores_of(texts={code: lines for code, lines in TEXTS.items() if code != "eng_Latn"})
     found = row(scores, "three", "premium")
     assert found["value"] is None
-    assert "no cost for the reference language deu_Latn" in str(found["note"])
-    assert any("no token premium: the data has no deu_Latn" in said for said in scores.warnings)
+    assert "no cost for the reference language eng_Latn" in str(found["note"])
+    assert any("no token premium: the data has no eng_Latn" in said for said in scores.warnings)
     assert "premium" not in scores_of(reference=None).table["metric"].to_pylist()
 
 

@@ -17,7 +17,7 @@ from pairity.experiments.experiment import ALL, STEERED, UNIGRAM, Experiment, ne
 from pairity.experiments.parity_unigram import SETTINGS as SETTINGS_OF_STEERED
 from pairity.experiments.unigram import SETTINGS
 from pairity.extras import load_extra
-from pairity.judging.evaluation import chosen_metrics
+from pairity.judging.evaluation import check_reference, chosen_metrics
 from pairity.judging.metrics.gold import read_morph
 from pairity.judging.opening import open_tokenizer
 from pairity.judging.protocol import TokenizerLike
@@ -155,6 +155,17 @@ def plan(experiment: Experiment, show: Progress | None = None, data: Data | None
                 )
             if lacking:
                 notes.append(f"{text} has no text in {listed(lacking)}: evaluated without them")
+    if (reference := experiment.evaluation.get("reference")) is not None:
+        judged = {
+            code
+            for codes in made.sets().values()
+            for text in data.judged
+            for code in made.judged(text, codes)
+        }
+        try:
+            check_reference(reference, [code for code in data.languages if code in judged])
+        except PairityError as error:
+            experiment.refuse("[evaluation]", OPTIONS.sub("", str(error)))
     return Plan(experiment, data, tuple(rows), tuple(dict.fromkeys(notes)))
 
 

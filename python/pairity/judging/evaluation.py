@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from pairity.errors import PairityError, PairityWarning, quoted
+from pairity.errors import PairityError, PairityWarning, listed, quoted
 from pairity.judging.measurement import Encoded, Judged, encode, text_digest
 from pairity.judging.metrics import FAMILIES, METRICS
 from pairity.judging.metrics.bootstrap import Bootstrap
@@ -29,6 +29,9 @@ from pairity.text.inputs import TextInput
 from pairity.text.parallel import check_parallel
 from pairity.text.reading import read_texts
 from pairity.text.sources import resolve
+
+REFERENCE = "eng_Latn"
+"""The default. Without it, there are no premiums, and a warning says so; any other was asked for."""
 
 StepListener = Callable[[str, int, int], None]
 """Called with (current work, steps done, total steps)."""
@@ -50,7 +53,7 @@ def evaluate(
     metrics: Sequence[str] | None = None,
     baseline: str | None = None,
     sizes: Sequence[int] | None = None,
-    reference: str | None = "eng_Latn",
+    reference: str | None = REFERENCE,
     resamples: int = 1000,
     seed: int = 0,
     morph: Any = None,
@@ -68,7 +71,7 @@ def evaluate(
     baseline    the tokenizer that `change` is measured from
     sizes       vocabulary sizes: every pairity tokenizer is evaluated truncated to each of them, as "NAME@SIZE", and
                 compared with the baseline at the same size
-    reference   the language that token premiums are measured against
+    reference   the language that token premiums are measured against; only English may be missing from the data
     resamples   bootstrap resamples for the 95% intervals; 0 for none
     seed        of the resamples
     morph       gold words for MorphScore: a folder, or the result of `pairity.judging.metrics.gold.read_morph`
@@ -89,6 +92,8 @@ def evaluate(
     texts = read_lines(data, None if languages is None else one_or_several(languages))
     if not texts:
         raise PairityError("there is no text to evaluate on: no language was chosen.")
+    if reference not in (None, REFERENCE):
+        check_reference(str(reference), texts)
     if parallel:
         check_parallel(
             {code: len(lines) for code, lines in texts.items()},
@@ -281,12 +286,28 @@ def read_lines(source: Any, languages: Sequence[str] | None = None) -> dict[str,
     available = [part.language for part in resolve(source).inputs if isinstance(part, TextInput)]
     missing = [code for code in languages if code not in available]
     if missing:
-        near = [other for code in missing for other in meant(code, available)]
-        hint = hint_of_other_names(missing, available) or (
-            f" (did you mean {' or '.join(near)}?)" if near else ""
+        raise PairityError(
+            f"no text for {quoted(missing)}{hint_of_meant(missing, available)}. Add it to the data, or leave it out."
         )
-        raise PairityError(f"no text for {quoted(missing)}{hint}. Add it to the data, or leave it out.")
     if isinstance(source, Mapping):
         source = {code: source[code] for code in languages}
     texts = read_texts(source, languages=languages)
     return {code: texts[code] for code in languages}
+
+
+def hint_of_meant(missing: Sequence[str], available: Collection[str]) -> str:
+    """ " (did you mean eng_Latn?)", to append to names that were not found; empty if nothing is near."""
+    near = [other for code in missing for other in meant(code, available)]
+    return hint_of_other_names(missing, available) or (
+        f" (did you mean {' or '.join(near)}?)" if near else ""
+    )
+
+
+def check_reference(reference: str, languages: Collection[str]) -> None:
+    """Refuse a language that the text lacks."""
+    if reference not in languages:
+        hint = hint_of_meant([reference], languages)
+        raise PairityError(
+            f"no token premium: the text has no {reference}{hint}. Choose another reference (--reference) "
+            f"among {listed(languages)}."
+        )
