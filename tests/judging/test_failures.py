@@ -29,6 +29,15 @@ def test_lines_that_are_not_parallel() -> None:
     assert scores.difference("two", "three", "cost", "deu_Latn").value > 0
 
 
+def test_a_metric_of_parallel_lines_is_not_asked_for_where_there_are_none() -> None:
+    with pytest.raises(PairityError, match="'premium', 'gini' cannot be had of text that is not parallel"):
+        scores_of(parallel=False, metrics=["premium", "cost", "gini"])
+    with pytest.raises(PairityError, match="'gini' cannot be had"):
+        scores_of(parallel=False, metrics="gini")
+    rest = scores_of(parallel=False, metrics=["fairness"])
+    assert row(rest, "three", "gini")["value"] is None, "a family may have others"
+
+
 def test_one_language_has_no_gini_and_the_scores_say_so() -> None:
     scores = scores_of(texts={"eng_Latn": TEXTS["eng_Latn"]})
     for metric in ("gini", "worst_best"):

@@ -23,7 +23,7 @@ from pairity.judging.opening import by_name, open_tokenizer
 from pairity.judging.protocol import TokenizerLike
 from pairity.judging.scores import LEAK, Scores
 from pairity.judging.sizes import Sized, at_sizes
-from pairity.judging.tabulation import difference_table, group_table, score_table
+from pairity.judging.tabulation import COMPARING, difference_table, group_table, score_table
 from pairity.languages import hint_of_other_names, meant, one_or_several, other_names
 from pairity.text.inputs import TextInput
 from pairity.text.parallel import check_parallel
@@ -83,6 +83,11 @@ def evaluate(
     so.
     """
     wanted = chosen_metrics(metrics)
+    if not parallel and (lost := [name for name in one_or_several(metrics or ()) if name in COMPARING]):
+        raise PairityError(
+            f"{quoted(lost)} cannot be had of text that is not parallel: leave out the metric (--metric), or "
+            "parallel=False (--not-parallel)."
+        )
     whole = tokenizers if isinstance(tokenizers, Sized) else Sized(open_all(tokenizers, threads))
     if baseline is not None and not whole.members(baseline):
         names = dict.fromkeys(map(whole.family, whole.tokenizers))

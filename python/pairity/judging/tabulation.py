@@ -49,6 +49,9 @@ from pairity.languages import language as facts
 
 RATIOS = [*COMPRESSION, *FERTILITY, *FLOOR]
 
+COMPARING = frozenset(metric.name for metric in (*INEQUALITY, *EXTREMES, *AGAINST_REFERENCE))
+"""The metrics that need parallel lines."""
+
 NOT_PARALLEL = "the lines of the languages are not parallel"
 ONE_LANGUAGE = "needs at least 2 languages"
 NO_FLOOR = "the tokenizer does not show its pre-tokenizer"
