@@ -103,8 +103,8 @@ def evaluate(
         check_parallel(
             {code: len(lines) for code, lines in texts.items()},
             what="the data",
-            fix="Align the files, leave out those languages, or pass parallel=False to continue without "
-            "comparing lines across languages.",
+            fix="Align the files, leave out those languages, or continue without comparing lines across languages "
+            "(parallel=False, --not-parallel).",
         )
     gold = {} if morph is None else gold_words(morph, texts)
     units = {code: count_units(lines, code) for code, lines in texts.items()}

@@ -75,7 +75,8 @@ def report(
         )
     if sentences is not None and not tokenizers:
         raise PairityError(
-            "sentences need tokenizers to split them: give tokenizers={name: Tokenizer or folder}."
+            "sentences need tokenizers to split them: give tokenizers={name: Tokenizer or folder} (--tokenizer "
+            "NAME=TOKENIZER)."
         )
     opened = {name: open_tokenizer(one, name=name) for name, one in tokenizers.items()}
     for name, one in opened.items():
