@@ -161,6 +161,7 @@ OF_THE_DATA = {
     "dev_lines is 100, but dev has 10 lines": ("[grid]", "[grid]\ndev_lines = 100"),
     "there is no metric 'ginni'": ("resamples = 0", 'metrics = ["ginni"]'),
     "resamples is -1": ("resamples = 0", "resamples = -1"),
+    "[evaluation]: resamples is 1: give at least 20 for 95% intervals": ("resamples = 0", "resamples = 1"),
     "the baseline 'clasical' is not a row. Did you mean 'classical'?": (
         "resamples = 0",
         'baseline = "clasical"',

@@ -18,6 +18,7 @@ from pairity.experiments.parity_unigram import SETTINGS as SETTINGS_OF_STEERED
 from pairity.experiments.unigram import SETTINGS
 from pairity.extras import load_extra
 from pairity.judging.evaluation import check_reference, chosen_metrics
+from pairity.judging.metrics.bootstrap import check_resamples
 from pairity.judging.metrics.gold import read_morph
 from pairity.judging.opening import open_tokenizer
 from pairity.judging.protocol import TokenizerLike
@@ -282,6 +283,7 @@ def check_evaluation(experiment: Experiment, rows: Sequence[Combination]) -> Non
         metrics = chosen_metrics(given.get("metrics"))
         if experiment.chart and not metrics & {"gini", "cost"}:
             raise PairityError("the chart shows gini and cost: add them to metrics, or leave chart out.")
+        check_resamples(given.get("resamples", 0))
         if given.get("morph") is not None:
             read_morph(given["morph"])
     except PairityError as error:

@@ -16,7 +16,7 @@ from typing import Any
 from pairity.errors import PairityError, PairityWarning, listed, quoted
 from pairity.judging.measurement import Encoded, Judged, encode, text_digest
 from pairity.judging.metrics import FAMILIES, METRICS
-from pairity.judging.metrics.bootstrap import Bootstrap
+from pairity.judging.metrics.bootstrap import Bootstrap, check_resamples
 from pairity.judging.metrics.gold import MorphWord, read_morph
 from pairity.judging.metrics.units import count_units
 from pairity.judging.opening import by_name, open_tokenizer
@@ -72,7 +72,7 @@ def evaluate(
     sizes       vocabulary sizes: every pairity tokenizer is evaluated truncated to each of them, as "NAME@SIZE", and
                 compared with the baseline at the same size
     reference   the language that token premiums are measured against; only English may be missing from the data
-    resamples   bootstrap resamples for the 95% intervals; 0 for none
+    resamples   bootstrap resamples for the 95% intervals, at least 20; 0 for none
     seed        of the resamples
     morph       gold words for MorphScore: a folder, or the result of `pairity.judging.metrics.gold.read_morph`
     parallel    line i says the same in all languages. False leaves out metrics that compare lines across languages
@@ -83,6 +83,7 @@ def evaluate(
     so.
     """
     wanted = chosen_metrics(metrics)
+    check_resamples(resamples)
     if not parallel and (lost := [name for name in one_or_several(metrics or ()) if name in COMPARING]):
         raise PairityError(
             f"{quoted(lost)} cannot be had of text that is not parallel: leave out the metric (--metric), or "
