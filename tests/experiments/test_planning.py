@@ -166,6 +166,7 @@ OF_THE_DATA = {
         "resamples = 0",
         'baseline = "clasical"',
     ),
+    "the name 'a\\nb@300' of a tokenizer cannot be shown": ('name = "hybrid"', r'name = "a\nb"'),
     "[evaluation]: no token premium: the text has no eng (did you mean eng_Latn?). Choose another": (
         "resamples = 0",
         'reference = "eng"',

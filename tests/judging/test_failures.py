@@ -103,6 +103,17 @@ def test_tokenizers_and_baseline_must_have_names_of_their_own() -> None:
     assert scores_of(Chunks(2)).tokenizers == ["chunks"]
 
 
+@pytest.mark.parametrize("name", ["a\nb", "a\u2028b", "a\0b", "  ", "\t", "a\udc80"])
+def test_the_name_of_a_tokenizer_must_fit_a_line(name: str) -> None:
+    with pytest.raises(PairityError, match=r"the name '.*' of a tokenizer cannot be shown.*one line"):
+        scores_of({name: Chunks(2)})
+
+
+def test_the_name_of_a_tokenizer_may_be_in_any_script() -> None:
+    name = "می\N{ZERO WIDTH NON-JOINER}خواهم"
+    assert scores_of({name: Chunks(2)}).tokenizers == [name]
+
+
 def test_a_tokenizer_that_fails_on_some_lines_is_judged_on_the_others() -> None:
     scores = scores_of({"fussy": Fussy("γάτα"), "three": Chunks(3)}, baseline="three")
     assert scores.lengths["fussy"]["ell_Grek"].tolist()[2] == -1

@@ -17,7 +17,7 @@ from pairity.experiments.experiment import ALL, STEERED, UNIGRAM, Experiment, ne
 from pairity.experiments.parity_unigram import SETTINGS as SETTINGS_OF_STEERED
 from pairity.experiments.unigram import SETTINGS
 from pairity.extras import load_extra
-from pairity.judging.evaluation import check_reference, chosen_metrics
+from pairity.judging.evaluation import check_name, check_reference, chosen_metrics
 from pairity.judging.metrics.bootstrap import check_resamples
 from pairity.judging.metrics.gold import read_morph
 from pairity.judging.opening import open_tokenizer
@@ -125,6 +125,8 @@ def plan(experiment: Experiment, show: Progress | None = None, data: Data | None
     wanted = combinations(experiment)
     check_evaluation(experiment, wanted)
     for one in wanted:  # first everything that needs no text, which may take long to read
+        with placed(experiment, one):
+            check_name(one.name)
         if one.method != EXISTING:
             with placed(experiment, one):
                 listing_of(experiment, one.settings.get("languages", ALL))

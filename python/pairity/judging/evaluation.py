@@ -8,6 +8,7 @@ The steps: read the text, encode it with every tokenizer (measurement.py), fill 
 
 from __future__ import annotations
 
+import unicodedata
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -90,6 +91,8 @@ def evaluate(
             "parallel=False (--not-parallel)."
         )
     whole = tokenizers if isinstance(tokenizers, Sized) else Sized(open_all(tokenizers, threads))
+    for name in whole.tokenizers:
+        check_name(name)
     if baseline is not None and not whole.members(baseline):
         names = dict.fromkeys(map(whole.family, whole.tokenizers))
         raise PairityError(f"the baseline {baseline!r} is not one of the tokenizers: {', '.join(names)}.")
@@ -202,6 +205,16 @@ def open_all(tokenizers: Any, threads: int | None) -> dict[str, TokenizerLike]:
     if not opened:
         raise PairityError("there is no tokenizer to evaluate: give at least one.")
     return opened
+
+
+def check_name(name: str) -> None:
+    """Refuse the name of a tokenizer that would break a line or leave no trace in it. (Not `isprintable`, which refuses
+    the joiners of Persian and Hindi.)"""
+    if not name.strip() or any(unicodedata.category(one) in ("Cc", "Cs", "Zl", "Zp") for one in name):
+        raise PairityError(
+            f"the name {name!r} of a tokenizer cannot be shown in a table: give it one on one line, such as "
+            "'ours'."
+        )
 
 
 def encode_all(
