@@ -54,7 +54,7 @@ def evaluate(
     metrics: Sequence[str] | None = None,
     baseline: str | None = None,
     sizes: Sequence[int] | None = None,
-    reference: str | None = REFERENCE,
+    reference: str | None = "eng_Latn",
     resamples: int = 1000,
     seed: int = 0,
     morph: Any = None,
@@ -85,7 +85,9 @@ def evaluate(
     """
     wanted = chosen_metrics(metrics)
     check_resamples(resamples)
-    if not parallel and (lost := [name for name in one_or_several(metrics or ()) if name in COMPARING]):
+    if not parallel and (
+        lost := [name for name in one_or_several(metrics or ()) if METRICS.get(name) in COMPARING]
+    ):
         raise PairityError(
             f"{quoted(lost)} cannot be had of text that is not parallel: leave out the metric (--metric), or "
             "parallel=False (--not-parallel)."
