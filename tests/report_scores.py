@@ -1,11 +1,9 @@
 """Scores to report on, made by the real evaluation from small tokenizers."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from pairity.judging.evaluation import evaluate
 from pairity.judging.scores import Scores
@@ -92,12 +90,6 @@ def trace_table() -> pa.Table:
             "cost:tel_Telu": pa.array([60.0, 59.0, 58.0, None, 40.0, None, 30.0, 20.0, 20.0], pa.float64()),
         }
     )
-
-
-def folder_with_trace(folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    pq.write_table(trace_table(), folder / "trace.parquet")
-    return folder
 
 
 class Traced(Chunks):

@@ -21,7 +21,7 @@ def test_judge_and_report(trained, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert page.stat().st_size > 10_000
-    leak = pairity("eval", f"ours={trained}", "--data", DEV, "--resamples", 5, "-o", tmp_path / "leak")
+    leak = pairity("eval", f"ours={trained}", "--data", DEV, "--resamples", 20, "-o", tmp_path / "leak")
     assert [line.split(":")[:2] for line in leak.stderr.splitlines()] == [
         ["warning", " ours is evaluated on its own dev text"]
     ]
@@ -53,7 +53,7 @@ def test_the_price_of_a_token(trained):
 def test_one_run_judges_many_sizes(trained, tmp_path):
     folder, data = tmp_path / "scores", sample.FOLDER / "test"
     done = pairity(
-        "eval", f"ours={trained}", "--data", data, "--sizes", "400,900", "--resamples", 5, "-o", folder
+        "eval", f"ours={trained}", "--data", data, "--sizes", "400,900", "--resamples", 20, "-o", folder
     )
     assert done.returncode == 0, done.stderr
     rows = {words[0]: words[1] for line in done.stdout.splitlines() if len(words := line.split()) > 4}

@@ -218,6 +218,10 @@ def test_a_second_writer_is_refused_with_the_name_of_the_first(writing, tmp_path
         (["report", "nowhere", "-o", "folder"], "is a folder, so no file can be written there"),
         (["report", "nowhere", "-o", "r.html", "--figures", "file"], "is a file, but figures needs a folder"),
         (
+            ["report", "nowhere", "-o", "r.html", "--figures", ".", "--force"],
+            r"\. contains other files \((file|folder)\) and no figures: choose a new folder",
+        ),
+        (
             ["train", "--train", "nowhere", "--num-merges", "5", "-o", "file"],
             "is a file, but a tokenizer needs",
         ),

@@ -201,21 +201,30 @@ def test_lists_in_toml(data):
 @pytest.mark.parametrize(
     "words",
     [
-        ["TOKENIZER", "--data", "data/eng_Latn.txt", "data/tam_Taml.txt", "--resamples", "5", "-o", "scores"],
+        [
+            "TOKENIZER",
+            "--data",
+            "data/eng_Latn.txt",
+            "data/tam_Taml.txt",
+            "--resamples",
+            "20",
+            "-o",
+            "scores",
+        ],
         [
             "--data",
             "data/",
             "--language",
             "eng_Latn,tam_Taml",
             "--resamples",
-            "5",
+            "20",
             "-o",
             "scores",
             "TOKENIZER",
         ],
         [
             "--resamples",
-            "5",
+            "20",
             "-o",
             "scores",
             "--language",
@@ -242,7 +251,7 @@ def test_metrics_by_commas(trained, data):
         "gini,cost",
         "worst_best",
         "--resamples",
-        5,
+        20,
         "-o",
         data.parent / "scores",
     ]
@@ -265,7 +274,7 @@ def test_words_that_could_be_data_or_tokenizers(data):
 
 def test_report_takes_several_tokenizers_and_sentences(trained, data):
     scores = data.parent / "scores"
-    done = pairity("eval", f"a={trained}", f"b={trained}", "--data", data, "--resamples", 5, "-o", scores)
+    done = pairity("eval", f"a={trained}", f"b={trained}", "--data", data, "--resamples", 20, "-o", scores)
     assert done.returncode == 0, done.stderr
     one, two = data / "eng_Latn.txt", data / "tam_Taml.txt"
     words = ["--tokenizer", f"a={trained}", f"b={trained}", "--sentences", one, two]

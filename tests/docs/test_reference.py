@@ -192,7 +192,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     pack(lines, {"first": first}, folder / "packs", parallel=TEXT, choice=half)
     with pytest.warns(pairity.PairityWarning, match="its own dev text"):
-        pairity.evaluate({"first": first, "longer": longer}, TEXT, baseline="first", resamples=10).save(
+        pairity.evaluate({"first": first, "longer": longer}, TEXT, baseline="first", resamples=20).save(
             folder / "scores"
         )
     with pytest.warns(pairity.PairityWarning, match="cannot store"):

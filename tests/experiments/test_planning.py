@@ -185,9 +185,15 @@ OF_THE_DATA = {
     "dev_lines is 100, but dev has 10 lines": ("[grid]", "[grid]\ndev_lines = 100"),
     "there is no metric 'ginni'": ("resamples = 0", 'metrics = ["ginni"]'),
     "resamples is -1": ("resamples = 0", "resamples = -1"),
+    "[evaluation]: resamples is 1: give at least 20 for 95% intervals": ("resamples = 0", "resamples = 1"),
     "the baseline 'clasical' is not a row. Did you mean 'classical'?": (
         "resamples = 0",
         'baseline = "clasical"',
+    ),
+    "the name 'a\\nb@300' of a tokenizer cannot be shown": ('name = "hybrid"', r'name = "a\nb"'),
+    "[evaluation]: no token premium: the text has no eng (did you mean eng_Latn?). Choose another": (
+        "resamples = 0",
+        'reference = "eng"',
     ),
     "give parallel dev text, a ratio for each language, or on='train' to use only training bytes": (
         'dev = "dev"',
@@ -424,3 +430,15 @@ def test_a_tokenizer_is_called_as_it_is_written_wherever_one_is(
         assert [row.name for row in combinations(copy)] == ["mine", "yours"]
         found.append([os.path.normpath(run["tokenizer"]) for run in copy.runs])
     assert found == [[str(project / "sub" / "mine"), f"yours={project / 'sub' / 'other'}"]] * 3
+
+
+def test_a_reference_may_be_in_only_some_of_the_texts(project: Path) -> None:
+    file = project / "grid.toml"
+    file.write_text(
+        file.read_text("utf-8").replace("resamples = 0", 'resamples = 0\nreference = "tam_Taml"'), "utf-8"
+    )
+    made = run(file, project / "out")
+    assert {row["text"]: row["reference"] for row in made.table.to_pylist()} == {
+        "home": "tam_Taml",
+        "away": None,
+    }

@@ -55,7 +55,7 @@ few = ["eng_Latn", "tam_Taml"]
 [judge]
 test = "d"
 [evaluation]
-resamples = 10
+resamples = 20
 metrics = ["fairness"]
 [grid]
 vocab_size = [300, 400]
@@ -117,7 +117,7 @@ def make(folder: Path) -> list[Specimen]:
     parts = {f"{number}.parquet": folder / f"{number}.parquet" for number in (1, 2)}
     for number, path in enumerate(parts.values(), start=1):
         count(folder / "eng_Latn.txt", shard=(number, 2)).save(path)  # the second has nothing
-    scores = evaluate({"one": trained, "two": trained.truncate(290)}, texts, resamples=5)
+    scores = evaluate({"one": trained, "two": trained.truncate(290)}, texts, resamples=20)
     scores.save(folder / "scores")
     steps = Steps.known(trained.engine_merges())
     Checkpoint(folder / "checkpoint.parquet", "abc").save(steps, [(0, 3)])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pairity.errors import PairityError
+from pairity.judging.evaluation import evaluate
 from pairity.judging.metrics import bootstrap
 from pairity.judging.metrics.bootstrap import Bootstrap, interval
 
@@ -45,8 +46,15 @@ def test_no_resamples_no_interval() -> None:
     assert value == 4
     assert math.isnan(low)
     assert math.isnan(high)
-    with pytest.raises(PairityError, match="resamples must be 0 \\(no intervals\\) or more, got -1"):
-        Bootstrap(-1, seed=0)
+
+
+@pytest.mark.parametrize("resamples", [-1, 1, 19])
+def test_too_few_resamples_for_an_interval(resamples: int) -> None:
+    said = f"resamples is {resamples}: give at least 20 for 95% intervals, such as 1000, or 0 for none"
+    with pytest.raises(PairityError, match=said):
+        Bootstrap(resamples, seed=0)
+    with pytest.raises(PairityError, match=said):
+        evaluate("no tokenizer", "no text", resamples=resamples)
 
 
 def test_an_interval_holds_its_value() -> None:

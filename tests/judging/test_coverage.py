@@ -119,7 +119,7 @@ def test_standard_errors_are_right_on_average_and_shrunk_by_what_is_chance() -> 
     for lines in (20, 2000):
         lengths = np.exp(random.normal(0, 0.4, (lines, 1)))
         tokens = lengths * (1 + own * random.normal(size=(lines, 200)))
-        errors = standard_errors(partial(deviations, tokens, costs_of(tokens, 2)))
+        errors = standard_errors(partial(deviations, tokens, costs_of(tokens, 20)))
         # What the lengths are is known; the noise of a mean then is the noise of a line times this.
         expected = own * np.sqrt((lengths**2).sum()) / lengths.sum()
         ratios.append((errors**2).mean() / (expected**2).mean())
@@ -297,7 +297,7 @@ def test_noise_larger_than_a_cost_makes_no_cost_negative(tokens: np.ndarray) -> 
 @pytest.mark.parametrize("lines", [2, 3])
 def test_of_very_few_lines_no_language_seems_to_have_less_noise_than_others(lines: int) -> None:
     tokens = 1 + 0.1 * np.random.default_rng(lines).normal(size=(lines, 30))
-    errors = standard_errors(partial(deviations, tokens, costs_of(tokens, 2)))
+    errors = standard_errors(partial(deviations, tokens, costs_of(tokens, 20)))
     assert errors.max() < 1.5 * errors.min()
 
 

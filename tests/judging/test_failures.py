@@ -2,6 +2,7 @@
 
 import gzip
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -15,7 +16,8 @@ from peer_tokenizers import characters
 def test_lines_that_are_not_parallel() -> None:
     texts = TEXTS | {"deu_Latn": ["nur eine", "zwei"]}
     with pytest.raises(
-        PairityError, match="the data is not parallel: most languages have 5 lines, but deu_Latn has 2"
+        PairityError,
+        match=r"the data is not parallel: most languages have 5 lines, but deu_Latn has 2.*--not-parallel",
     ):
         scores_of(texts=texts)
     scores = scores_of(texts=texts, parallel=False)
@@ -26,6 +28,15 @@ def test_lines_that_are_not_parallel() -> None:
     assert not {"gini", "worst_best", "premium"} & set(scores.groups["metric"].to_pylist())
     assert not {"gini", "worst_best"} & set(scores.differences["metric"].to_pylist())
     assert scores.difference("two", "three", "cost", "deu_Latn").value > 0
+
+
+def test_a_metric_of_parallel_lines_is_not_asked_for_where_there_are_none() -> None:
+    with pytest.raises(PairityError, match="'premium', 'gini' cannot be had of text that is not parallel"):
+        scores_of(parallel=False, metrics=["premium", "cost", "gini"])
+    with pytest.raises(PairityError, match="'gini' cannot be had"):
+        scores_of(parallel=False, metrics="gini")
+    rest = scores_of(parallel=False, metrics=["fairness"])
+    assert row(rest, "three", "gini")["value"] is None, "a family may have others"
 
 
 def test_one_language_has_no_gini_and_the_scores_say_so() -> None:
@@ -63,12 +74,22 @@ def test_languages_are_chosen_by_name_and_near_misses_are_explained() -> None:
     )
 
 
-def test_a_reference_that_is_not_there() -> None:
-    scores = scores_of(reference="deu_Latn")
+def test_a_reference_that_is_not_there_is_refused_before_any_work() -> None:
+    class Untouched(Chunks):
+        def encode_lines(self, lines: list[str]) -> NoReturn:
+            pytest.fail("text was encoded")
+
+    asked = r"no token premium: the text has no eng \(did you mean eng_Latn\?\)\..*\(--reference\) among eng_Latn, "
+    with pytest.raises(PairityError, match=asked):
+        scores_of([Untouched(3)], reference="eng")
+
+
+def test_premiums_are_left_out_where_nobody_asked_for_a_reference() -> None:
+    scores = scores_of(texts={code: lines for code, lines in TEXTS.items() if code != "eng_Latn"})
     found = row(scores, "three", "premium")
     assert found["value"] is None
-    assert "no cost for the reference language deu_Latn" in str(found["note"])
-    assert any("no token premium: the data has no deu_Latn" in said for said in scores.warnings)
+    assert "no cost for the reference language eng_Latn" in str(found["note"])
+    assert any("no token premium: the data has no eng_Latn" in said for said in scores.warnings)
     assert "premium" not in scores_of(reference=None).table["metric"].to_pylist()
 
 
@@ -80,6 +101,17 @@ def test_tokenizers_and_baseline_must_have_names_of_their_own() -> None:
     with pytest.raises(PairityError, match="baseline 'four' is not one of the tokenizers: three, two"):
         scores_of(baseline="four")
     assert scores_of(Chunks(2)).tokenizers == ["chunks"]
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\u2028b", "a\0b", "  ", "\t", "a\udc80"])
+def test_the_name_of_a_tokenizer_must_fit_a_line(name: str) -> None:
+    with pytest.raises(PairityError, match=r"the name '.*' of a tokenizer cannot be shown.*one line"):
+        scores_of({name: Chunks(2)})
+
+
+def test_the_name_of_a_tokenizer_may_be_in_any_script() -> None:
+    name = "می\N{ZERO WIDTH NON-JOINER}خواهم"
+    assert scores_of({name: Chunks(2)}).tokenizers == [name]
 
 
 def test_a_tokenizer_that_fails_on_some_lines_is_judged_on_the_others() -> None:

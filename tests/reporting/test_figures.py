@@ -112,9 +112,13 @@ def test_marks_know_their_tokenizer_and_their_row(judged: Scores) -> None:
 
 def test_no_name_can_break_a_drawing(tmp_path: Path) -> None:
     names = ("a\x07b\nc\x00", "</svg><script>alert(1)</script>", "\u202eturned", "'] + datum + ['", "abc")
-    page = report(scores(names), tmp_path / "r.html").read_text("utf-8")
+    plain = ("first", *names[1:])
+    judged = scores(plain).only(
+        dict(zip(plain, names, strict=True))
+    )  # made elsewhere: `evaluate` refuses line feeds
+    page = report(judged, tmp_path / "r.html").read_text("utf-8")
     assert "<script>alert" not in page
-    export_figures(scores(names), tmp_path)
+    export_figures(judged, tmp_path)
     shown = texts_of((tmp_path / "change.svg").read_text("utf-8"))
     assert any(text.startswith("</svg><script>") for text in shown)
     assert "'] + datum + [' · 4k" in shown

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pairity.errors import PairityError
+from pairity.judging.evaluation import evaluate
 from pairity.judging.metrics import gini
 from pairity.judging.scores import Scores
 from pairity.reporting import report
@@ -16,7 +17,7 @@ from pairity.reporting.race import find_trace, race
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.trace import Trace
 from report_page import Page
-from report_scores import folder_with_trace, trace_table
+from report_scores import TEXTS, Traced, trace_table
 from small_tokenizers import small
 
 
@@ -53,11 +54,11 @@ def test_a_long_trace_is_thinned_and_keeps_its_ends() -> None:
     assert one.gini == [None] * len(one.sizes), "one language has no Gini"
 
 
-def test_the_page_shows_the_race(judged: Scores, tmp_path: Path) -> None:
-    given_tokenizers = {
-        "bytes": folder_with_trace(tmp_path / "t"),
-        "characters": SimpleNamespace(trace=trace_table()),
-    }
+def test_the_page_shows_the_race(tmp_path: Path) -> None:
+    saved = Tokenizer.from_model(dataclasses.replace(small(merges=8).model, trace=trace_table()))
+    saved.save(tmp_path / "t")
+    given_tokenizers = {"bytes": tmp_path / "t", "characters": Traced("characters", 2, by_character=True)}
+    judged = evaluate(given_tokenizers, TEXTS, resamples=0)
     page = Page(report(judged, tmp_path / "r.html", tokenizers=given_tokenizers))
     names = [(figure["name"], figure["of"]) for figure in page.data["figures"] if figure["of"]]
     assert names == [
@@ -67,7 +68,9 @@ def test_the_page_shows_the_race(judged: Scores, tmp_path: Path) -> None:
 
 def test_a_run_that_served_nobody_is_no_error(judged: Scores, tmp_path: Path) -> None:
     table = trace_table().set_column(1, "language", pa.nulls(9, pa.string()))
-    page = Page(report(judged, tmp_path / "r.html", tokenizers={"bytes": SimpleNamespace(trace=table)}))
+    run = Traced("bytes", 2)
+    run.trace = table
+    page = Page(report(judged, tmp_path / "r.html", tokenizers={"bytes": run}))
     assert "No language was served: every merge was the most frequent pair" in page.text
 
 

@@ -16,6 +16,7 @@ from pairity.reporting.numbers import write
 from pairity.reporting.page import LANGUAGE_METRICS
 from report_page import Page, number
 from report_scores import ODD_NAMES, TEXTS, scores, tokenizers
+from small_tokenizers import small
 
 
 def test_the_page_needs_nothing_else(page: Page) -> None:
@@ -253,7 +254,11 @@ def test_bad_input_is_told_plainly(judged: Scores, tmp_path: Path) -> None:
         report(empty, tmp_path / "r.html")
     with pytest.raises(PairityError, match="have no tokenizer 'other': they have bytes, characters"):
         report(judged, tmp_path / "r.html", tokenizers={"other": "x"})
-    with pytest.raises(PairityError, match="sentences need tokenizers"):
+    with pytest.raises(
+        PairityError, match=r"given for 'bytes' has 267 tokens, but .* has 4,000.*--tokenizer bytes="
+    ):
+        report(judged, tmp_path / "r.html", tokenizers={"bytes": small(merges=8)})
+    with pytest.raises(PairityError, match=r"sentences need tokenizers.*--tokenizer NAME=TOKENIZER"):
         report(judged, tmp_path / "r.html", sentences=TEXTS)
     for nothing in ({}, {"eng_Latn": ""}, {"eng_Latn": []}):
         with pytest.raises(PairityError, match=r"no sentence to show|no text for 'eng_Latn'"):

@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+import pytest
+
+from pairity.errors import PairityError
 from pairity.judging.evaluation import evaluate
 from pairity.judging.scores import Scores
 from pairity.reporting import export_figures, report
@@ -74,3 +77,8 @@ def test_ticks_are_the_sizes_unless_they_would_touch() -> None:
 
     assert at(1000, 8000, 32_000) == [1000, 8000, 32_000]
     assert at(1000, 1010, 32_000) == [1000, 2000, 5000, 10_000, 20_000]
+
+
+def test_a_tokenizer_smaller_than_its_largest_size_is_another(tmp_path: Path) -> None:
+    with pytest.raises(PairityError, match=r"given for 'ours' has 459 tokens, but .* has 500: give the one"):
+        report(sized(), tmp_path / "r.html", tokenizers={"ours": small(merges=200)})

@@ -1,13 +1,26 @@
 """Several dev sets: what they say together, on the way to one dev text."""
 
 import json
+import warnings
 
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pairity import Classical, DevSets, Fair, PairityError, Parity, Tokenizer, count, reference, sample, train
+from pairity import (
+    Classical,
+    DevSets,
+    Fair,
+    PairityError,
+    PairityWarning,
+    Parity,
+    Tokenizer,
+    count,
+    reference,
+    sample,
+    train,
+)
 from pairity.cli.program import main
 from pairity.training.dev_sets import SCALE, together
 from pairity.training.measure import Measure, on_dev
@@ -17,6 +30,10 @@ NEWS = {name: sample.read("dev")[name] for name in NAMES}
 CHAT = {name: [line[:30] for line in sample.read("test")[name][:20]] for name in NAMES}
 CORPUS = {name: [*sample.read("test")[name], *NEWS[name]] for name in NAMES}
 SETS = DevSets({"news": NEWS, "chat": CHAT}, weights={"chat": 0.5})
+
+
+def without_english(texts):
+    return {name: texts[name] for name in NAMES if name != "eng_Latn"}
 
 
 def learn(dev, method=Parity(), merges=150, **settings):  # noqa: B008 (immutable)
@@ -138,7 +155,7 @@ def test_the_record_names_sets_and_weights(tmp_path):
 def test_every_policy_takes_sets(method):
     sets = SETS
     if method.ratios:
-        sets = DevSets({"news": {name: NEWS[name] for name in NAMES if name != "eng_Latn"}, "chat": CHAT})
+        sets = DevSets({name: without_english(texts) for name, texts in SETS.sets.items()})
     tokenizer = learn(sets, method)
     assert set(tokenizer.trace.column_names) > {f"cost:{name}" for name in ("deu_Latn", "tam_Taml")}
     if method.ratios:
@@ -223,9 +240,30 @@ def test_what_is_wrong_with_a_weight_says_what_to_write():
 
 
 def test_dev_text_of_a_language_with_a_ratio_is_not_used_in_further_sets():
-    first = {name: NEWS[name] for name in NAMES if name != "eng_Latn"}
-    made = learn(DevSets({"news": first, "chat": CHAT}), Parity(ratios={"eng_Latn": 90}))
+    made = learn(DevSets({"news": without_english(NEWS), "chat": CHAT}), Parity(ratios={"eng_Latn": 90}))
     assert made.record["notes"] == ["dev text of languages with a ratio was not used: eng_Latn"]
+
+
+def test_a_ratio_is_estimated_from_the_lines_of_any_set_or_the_user_is_told_to_give_that_set_first():
+    news, chat = ("news", NEWS), ("chat", without_english(CHAT))
+    auto = Parity(ratios={"eng_Latn": "auto"})
+    with pytest.raises(
+        PairityError, match=r"'chat': no dev text for 'eng_Latn'.*a ratio with --ratio eng_Latn="
+    ):
+        learn(DevSets(dict([news, chat])))
+    with warnings.catch_warnings():  # none says to remove the ratio, which would be the error above
+        warnings.simplefilter("error")
+        made = learn(DevSets(dict([news, chat])), auto)
+    assert made.record["languages"]["eng_Latn"]["line_equivalent"]["estimated_from"]["lines"] == len(
+        NEWS["eng_Latn"]
+    )
+    with pytest.raises(PairityError, match=r"'news': it has text of 'eng_Latn'.*'chat'.*: give 'news' first"):
+        learn(DevSets(dict([chat, news])), auto)
+
+
+def test_a_language_with_text_in_all_sets_needs_no_estimate():
+    with pytest.warns(PairityWarning, match="'eng_Latn' has all dev lines.*remove the ratio"):
+        learn(SETS, Parity(ratios={"eng_Latn": "auto"}))
 
 
 def test_no_count_is_beyond_64_bits():

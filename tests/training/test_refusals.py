@@ -155,6 +155,12 @@ def test_a_pre_token_too_long_for_the_engine_is_refused_before_any_work(settings
         ({"ratios": {"a": float("inf")}}, "ratio of 'a' is inf: it must be a positive"),
         ({"ratios": {"a": None}}, "ratio of 'a' is None: it must be a positive"),
         ({"ratios": {"a": 10**400}}, "ratio of 'a' is 10+: it must be a positive"),
+        (
+            {"ratios": {"a": 1e308}},
+            r"ratio of 'a' is 1e\+308 bytes per line: no text has such lines.*--ratio a=130",
+        ),
+        ({"ratios": {"a": 2 * 10**12}}, r"ratio of 'a' is 2e\+12 bytes per line: no text has such lines"),
+        ({"ratios": {"a": 1e-300}}, "ratio of 'a' is 1e-300 bytes per line: no text has such lines"),
         ({"window": 0}, "window is 0"),
         ({"joint": 0.0}, r"joint is 0\.0: give a share above 0\.0"),
         ({"joint": 1.5}, r"joint is 1\.5: give a share"),

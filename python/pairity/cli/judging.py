@@ -194,7 +194,9 @@ def report_command(
     with ExitStack() as held:
         held.enter_context(output_file(output, force=force))
         if figures is not None:
-            held.enter_context(output_folder(figures, ("summary.md",), what="figures", force=force))
+            held.enter_context(
+                output_folder(figures, ("summary.md",), what="figures", force=force, alone=True)
+            )
         written = report(
             scores,
             output,

@@ -58,7 +58,9 @@ def output_file(path: Path, *, force: bool) -> Iterator[None]:
 
 
 @contextmanager
-def output_folder(path: Path, names: tuple[str, ...], *, what: str, force: bool) -> Iterator[None]:
+def output_folder(
+    path: Path, names: tuple[str, ...], *, what: str, force: bool, alone: bool = False
+) -> Iterator[None]:
     """`names`: files that show that the folder has `what` already; one of them is enough."""
-    with held(path, lambda: check_folder(path, names, what=what, force=force)):
+    with held(path, lambda: check_folder(path, names, what=what, force=force, alone=alone)):
         yield

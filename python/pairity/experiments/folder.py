@@ -24,6 +24,7 @@ from pairity.errors import PairityError
 from pairity.experiments.data import file_digest
 from pairity.files.digests import digest_of
 from pairity.files.leftovers import UNFINISHED, short
+from pairity.files.places import refuse_others
 from pairity.files.writing import write_file, write_folder
 from pairity.formats.json_files import as_json
 
@@ -81,11 +82,11 @@ class Folder:
             return
         if not self.path.is_dir():
             raise PairityError(f"{self.path} is a file, but the results need a folder. Choose another name.")
-        if found := [entry.name for entry in self.path.iterdir() if not entry.name.startswith(".")]:
-            raise PairityError(
-                f"{self.path} contains other files ({found[0]}) and no results of this command: choose a new "
-                "folder, or the folder of the same run to complete it."
-            )
+        refuse_others(
+            self.path,
+            "results of this command",
+            "choose a new folder, or the folder of the same run to complete it.",
+        )
 
     def refuse_other(self, name: str, what: str) -> None:
         """Refuse a folder with results of the other command, recognised by a file."""

@@ -17,7 +17,8 @@ from pairity.experiments.experiment import ALL, STEERED, UNIGRAM, Experiment, is
 from pairity.experiments.parity_unigram import SETTINGS as SETTINGS_OF_STEERED
 from pairity.experiments.unigram import SETTINGS
 from pairity.extras import load_extra
-from pairity.judging.evaluation import chosen_metrics
+from pairity.judging.evaluation import check_name, check_reference, chosen_metrics
+from pairity.judging.metrics.bootstrap import check_resamples
 from pairity.judging.metrics.gold import read_morph
 from pairity.judging.opening import open_tokenizer
 from pairity.judging.protocol import TokenizerLike
@@ -126,6 +127,8 @@ def plan(experiment: Experiment, show: Progress | None = None, data: Data | None
     wanted = combinations(experiment)
     check_evaluation(experiment, wanted)
     for one in wanted:  # first everything that needs no text, which may take long to read
+        with placed(experiment, one):
+            check_name(one.name)
         if one.method != EXISTING:
             with placed(experiment, one):
                 listing_of(experiment, one.settings.get("languages", ALL))
@@ -157,6 +160,17 @@ def plan(experiment: Experiment, show: Progress | None = None, data: Data | None
                 )
             if lacking:
                 notes.append(f"{text} has no text in {listed(lacking)}: evaluated without them")
+    if (reference := experiment.evaluation.get("reference")) is not None:
+        judged = {
+            code
+            for codes in made.sets().values()
+            for text in data.judged
+            for code in made.judged(text, codes)
+        }
+        try:
+            check_reference(reference, [code for code in data.languages if code in judged])
+        except PairityError as error:
+            experiment.refuse("[evaluation]", OPTIONS.sub("", str(error)))
     return Plan(experiment, data, tuple(rows), tuple(dict.fromkeys(notes)))
 
 
@@ -301,6 +315,7 @@ def check_evaluation(experiment: Experiment, rows: Sequence[Combination]) -> Non
         metrics = chosen_metrics(given.get("metrics"))
         if experiment.chart and not metrics & {"gini", "cost"}:
             raise PairityError("the chart shows gini and cost: add them to metrics, or leave chart out.")
+        check_resamples(given.get("resamples", 0))
         if given.get("morph") is not None:
             read_morph(given["morph"])
     except PairityError as error:

@@ -99,6 +99,8 @@ def score(
 ) -> Scores:
     given = dict(plan.experiment.evaluation)
     baseline = given.pop("baseline", None)
+    if given.get("reference") not in (None, *lines):  # but others have it (`plan`)
+        given["reference"] = None
     families = {one.row.family: one for one in reversed(rows)}
     if baseline not in families:
         methods = {one.row.family: one.row.method for one in rows}

@@ -21,8 +21,11 @@ def check_file(path: Path, *, force: bool) -> None:
         try_to_write(place.parent, path)
 
 
-def check_folder(path: Path, names: Iterable[str], *, what: str, force: bool) -> None:
-    """Refuse a folder for `what` that has one of the files already or cannot be written."""
+def check_folder(path: Path, names: Iterable[str], *, what: str, force: bool, alone: bool = False) -> None:
+    """Refuse a folder for `what` that has one of the files already or cannot be written.
+
+    `alone`: also one with other files, even with `force`.
+    """
     with explained(path):
         place = real(path)
         if place.exists() and not place.is_dir():
@@ -30,7 +33,16 @@ def check_folder(path: Path, names: Iterable[str], *, what: str, force: bool) ->
         there = [name for name in names if (place / name).exists()]
         if there and not force:
             raise PairityError(f"{path} already holds {what} ({there[0]}). {REPLACE}")
+        if alone and not there:
+            refuse_others(path, what, "choose a new folder.")
         try_to_write(place if place.is_dir() else place.parent, path)
+
+
+def refuse_others(path: Path, what: str, fix: str) -> None:
+    """Refuse a folder with files of others: many are written, and might overwrite them."""
+    entries = path.iterdir() if path.exists() else ()
+    if found := [entry.name for entry in entries if not entry.name.startswith(".")]:
+        raise PairityError(f"{path} contains other files ({found[0]}) and no {what}: {fix}")
 
 
 def inside_or_beside(folder: Path, name: str) -> Path:

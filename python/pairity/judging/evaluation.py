@@ -8,27 +8,31 @@ The steps: read the text, encode it with every tokenizer (measurement.py), fill 
 
 from __future__ import annotations
 
+import unicodedata
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from pairity.errors import PairityError, PairityWarning, quoted
+from pairity.errors import PairityError, PairityWarning, listed, quoted
 from pairity.judging.measurement import Encoded, Judged, encode, text_digest
 from pairity.judging.metrics import FAMILIES, METRICS
-from pairity.judging.metrics.bootstrap import Bootstrap
+from pairity.judging.metrics.bootstrap import Bootstrap, check_resamples
 from pairity.judging.metrics.gold import MorphWord, read_morph
 from pairity.judging.metrics.units import count_units
 from pairity.judging.opening import by_name, open_tokenizer
 from pairity.judging.protocol import TokenizerLike
 from pairity.judging.scores import LEAK, Scores
 from pairity.judging.sizes import Sized, at_sizes
-from pairity.judging.tabulation import difference_table, group_table, score_table
+from pairity.judging.tabulation import COMPARING, difference_table, group_table, score_table
 from pairity.languages import hint_of_other_names, meant, one_or_several, other_names
 from pairity.text.inputs import TextInput
 from pairity.text.parallel import check_parallel
 from pairity.text.reading import read_texts
 from pairity.text.sources import resolve
+
+REFERENCE = "eng_Latn"
+"""The default. Without it, there are no premiums, and a warning says so; any other was asked for."""
 
 StepListener = Callable[[str, int, int], None]
 """Called with (current work, steps done, total steps)."""
@@ -68,8 +72,8 @@ def evaluate(
     baseline    the tokenizer that `change` is measured from
     sizes       vocabulary sizes: every pairity tokenizer is evaluated truncated to each of them, as "NAME@SIZE", and
                 compared with the baseline at the same size
-    reference   the language that token premiums are measured against
-    resamples   bootstrap resamples for the 95% intervals; 0 for none
+    reference   the language that token premiums are measured against; only English may be missing from the data
+    resamples   bootstrap resamples for the 95% intervals, at least 20; 0 for none
     seed        of the resamples
     morph       gold words for MorphScore: a folder, or the result of `pairity.judging.metrics.gold.read_morph`
     parallel    line i says the same in all languages. False leaves out metrics that compare lines across languages
@@ -80,7 +84,17 @@ def evaluate(
     so.
     """
     wanted = chosen_metrics(metrics)
+    check_resamples(resamples)
+    if not parallel and (
+        lost := [name for name in one_or_several(metrics or ()) if METRICS.get(name) in COMPARING]
+    ):
+        raise PairityError(
+            f"{quoted(lost)} cannot be had of text that is not parallel: leave out the metric (--metric), or "
+            "parallel=False (--not-parallel)."
+        )
     whole = tokenizers if isinstance(tokenizers, Sized) else Sized(open_all(tokenizers, threads))
+    for name in whole.tokenizers:
+        check_name(name)
     if baseline is not None and not whole.members(baseline):
         names = dict.fromkeys(map(whole.family, whole.tokenizers))
         raise PairityError(f"the baseline {baseline!r} is not one of the tokenizers: {', '.join(names)}.")
@@ -89,12 +103,14 @@ def evaluate(
     texts = read_lines(data, None if languages is None else one_or_several(languages))
     if not texts:
         raise PairityError("there is no text to evaluate on: no language was chosen.")
+    if reference not in (None, REFERENCE):
+        check_reference(str(reference), texts)
     if parallel:
         check_parallel(
             {code: len(lines) for code, lines in texts.items()},
             what="the data",
-            fix="Align the files, leave out those languages, or pass parallel=False to continue without "
-            "comparing lines across languages.",
+            fix="Align the files, leave out those languages, or continue without comparing lines across languages "
+            "(parallel=False, --not-parallel).",
         )
     gold = {} if morph is None else gold_words(morph, texts)
     units = {code: count_units(lines, code) for code, lines in texts.items()}
@@ -193,6 +209,16 @@ def open_all(tokenizers: Any, threads: int | None) -> dict[str, TokenizerLike]:
     return opened
 
 
+def check_name(name: str) -> None:
+    """Refuse the name of a tokenizer that would break a line or leave no trace in it. (Not `isprintable`, which refuses
+    the joiners of Persian and Hindi.)"""
+    if not name.strip() or any(unicodedata.category(one) in ("Cc", "Cs", "Zl", "Zp") for one in name):
+        raise PairityError(
+            f"the name {name!r} of a tokenizer cannot be shown in a table: give it one on one line, such as "
+            "'ours'."
+        )
+
+
 def encode_all(
     opened: Mapping[str, TokenizerLike],
     texts: Mapping[str, list[str]],
@@ -281,12 +307,28 @@ def read_lines(source: Any, languages: Sequence[str] | None = None) -> dict[str,
     available = [part.language for part in resolve(source).inputs if isinstance(part, TextInput)]
     missing = [code for code in languages if code not in available]
     if missing:
-        near = [other for code in missing for other in meant(code, available)]
-        hint = hint_of_other_names(missing, available) or (
-            f" (did you mean {' or '.join(near)}?)" if near else ""
+        raise PairityError(
+            f"no text for {quoted(missing)}{hint_of_meant(missing, available)}. Add it to the data, or leave it out."
         )
-        raise PairityError(f"no text for {quoted(missing)}{hint}. Add it to the data, or leave it out.")
     if isinstance(source, Mapping):
         source = {code: source[code] for code in languages}
     texts = read_texts(source, languages=languages)
     return {code: texts[code] for code in languages}
+
+
+def hint_of_meant(missing: Sequence[str], available: Collection[str]) -> str:
+    """ " (did you mean eng_Latn?)", to append to names that were not found; empty if nothing is near."""
+    near = [other for code in missing for other in meant(code, available)]
+    return hint_of_other_names(missing, available) or (
+        f" (did you mean {' or '.join(near)}?)" if near else ""
+    )
+
+
+def check_reference(reference: str, languages: Collection[str]) -> None:
+    """Refuse a language that the text lacks."""
+    if reference not in languages:
+        hint = hint_of_meant([reference], languages)
+        raise PairityError(
+            f"no token premium: the text has no {reference}{hint}. Choose another reference (--reference) "
+            f"among {listed(languages)}."
+        )

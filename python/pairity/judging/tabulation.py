@@ -33,7 +33,7 @@ from pairity.judging.metrics.fairness import (
 from pairity.judging.metrics.gold import MorphWord
 from pairity.judging.metrics.integrity import INTEGRITY, Utf8Integrity
 from pairity.judging.metrics.lines import FAILURES, ROUND_TRIP, Lines
-from pairity.judging.metrics.metric import ACROSS, MEAN, ONE, POOLED
+from pairity.judging.metrics.metric import ACROSS, MEAN, ONE, POOLED, AnyMetric
 from pairity.judging.metrics.morphology import (
     MORPHOLOGY,
     MORPHOLOGY_PAPER,
@@ -48,6 +48,9 @@ from pairity.judging.scores import DIFFERENCES, GROUPS, LEAK, TABLE
 from pairity.languages import language as facts
 
 RATIOS = [*COMPRESSION, *FERTILITY, *FLOOR]
+
+COMPARING: tuple[AnyMetric, ...] = (*INEQUALITY, *EXTREMES, *AGAINST_REFERENCE)
+"""The metrics that need parallel lines."""
 
 NOT_PARALLEL = "the lines of the languages are not parallel"
 ONE_LANGUAGE = "needs at least 2 languages"

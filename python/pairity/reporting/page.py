@@ -16,6 +16,7 @@ from pairity.extras import load_extra
 from pairity.files.writing import write_file
 from pairity.judging.metrics import METRICS
 from pairity.judging.opening import open_tokenizer
+from pairity.judging.protocol import TokenizerLike
 from pairity.judging.scores import Scores
 from pairity.judging.sizes import cut_to
 from pairity.languages import language as facts
@@ -74,14 +75,19 @@ def report(
         )
     if sentences is not None and not tokenizers:
         raise PairityError(
-            "sentences need tokenizers to split them: give tokenizers={name: Tokenizer or folder}."
+            "sentences need tokenizers to split them: give tokenizers={name: Tokenizer or folder} (--tokenizer "
+            "NAME=TOKENIZER)."
         )
+    opened = {name: open_tokenizer(one, name=name) for name, one in tokenizers.items()}
+    for name, one in opened.items():
+        check_evaluated(scores, name, one)
     own = []
     if model_scores is not None:
         own = [models_section(Cells(scores.at_largest_size()), model_scores)]
     page = render(
         scores,
         tokenizers=tokenizers,
+        opened=opened,
         sentences=sentences,
         title=title,
         date=date,
@@ -94,10 +100,23 @@ def report(
     return write_file(Path(path), page)
 
 
+def check_evaluated(scores: Scores, name: str, tokenizer: TokenizerLike) -> None:
+    """Refuse another tokenizer than the one that was evaluated, as far as its size tells."""
+    about = scores.at_largest_size().about(name)
+    size, cut = about.get("vocab_size"), "cut_from" in about
+    if size is None or tokenizer.vocab_size == size or (cut and tokenizer.vocab_size > size):
+        return
+    raise PairityError(
+        f"the tokenizer given for {name!r} has {tokenizer.vocab_size:,} tokens, but the one with these scores "
+        f"has {size:,}: give the one that was evaluated (--tokenizer {name}=...), or evaluate this one."
+    )
+
+
 def render(
     scores: Scores,
     *,
     tokenizers: Mapping[str, Any],
+    opened: Mapping[str, TokenizerLike],
     sentences: Any,
     title: str,
     date: str,
@@ -112,11 +131,10 @@ def render(
     drawn = [glance(scores), *figures(cells, races), *size_figures(scores), *added]
     cut = None
     if sentences is not None:
-        opened = {
-            name: cut_to(open_tokenizer(one, name=name), cells.scores.about(name).get("vocab_size"))
-            for name, one in tokenizers.items()
+        shown = {
+            name: cut_to(one, cells.scores.about(name).get("vocab_size")) for name, one in opened.items()
         }
-        cut = viewer(read_sentences(sentences, len(opened), cells.languages), opened, striking(cells))
+        cut = viewer(read_sentences(sentences, len(shown), cells.languages), shown, striking(cells))
     reference = scores.meta.get("reference")
     files = resources.files("pairity.reporting")
     scripts = [files.joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS]

@@ -75,8 +75,8 @@ def latex(
             text = "" if cell is None else escape_latex(cell_text(cell, intervals=False))
             texts.append(rf"\textbf{{{text}}}" if cell is not None and cell.best else text)
         lines.append(" & ".join(texts) + r" \\")
-        if intervals:
-            below = ["" if cell is None else escape_latex(cell.interval) for cell in cells]
+        below = ["" if cell is None else escape_latex(cell.interval) for cell in cells]
+        if intervals and any(below):
             small = [rf"{{\scriptsize {text}}}" if text else "" for text in below]
             lines.append(" & ".join(["", *small]) + r" \\[2pt]")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"

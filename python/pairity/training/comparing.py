@@ -19,6 +19,9 @@ NOTHING: Mapping[str, Sequence[int]] = MappingProxyType({})
 AUTO = "auto"
 """Ask for an estimated ratio (`estimating.py`)."""
 
+LEAST_RATIO, MOST_RATIO = 1e-9, 1e12
+"""Costs beyond these say nothing, and near the ends of the floats they become infinite, which no record can hold."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Comparing:
@@ -48,9 +51,16 @@ class Comparing:
                 f"{what}, so unit={self.unit!r} (--unit {self.unit}) does nothing: leave it out."
             )
         for language, ratio in (self.ratios or {}).items():
-            if not isinstance(ratio, str) and not is_positive(ratio):
+            if isinstance(ratio, str):
+                continue
+            if not is_positive(ratio):
                 raise PairityError(
                     f"the ratio of {language!r} is {ratio}: it must be a positive number of bytes per line."
+                )
+            if not LEAST_RATIO <= ratio <= MOST_RATIO:
+                raise PairityError(
+                    f"the ratio of {language!r} is {ratio:g} bytes per line: no text has such lines. Give the "
+                    f"bytes that say what a dev line says (--ratio {language}=130)."
                 )
         if self.ratios is not None:
             object.__setattr__(self, "ratios", MappingProxyType(dict(self.ratios)))

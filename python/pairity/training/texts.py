@@ -111,18 +111,20 @@ class Texts:
                     "per line is a rough guess from all of them. Translate the first ten dev lines into "
                     f"{language!r}, or give a number."
                 )
-            elif self.has_all_lines(one.estimate):
+            elif self.has_all_lines(language, one.estimate):
                 found.append(
                     f"{language!r} has all dev lines, which measure it better than an estimated ratio: "
                     "remove the ratio."
                 )
         return found
 
-    def has_all_lines(self, estimate: LineEstimate | None) -> bool:
+    def has_all_lines(self, language: str, estimate: LineEstimate | None) -> bool:
         """Whether a language with an estimate has as many dev lines as the others, and so needs no estimate."""
         if estimate is None or estimate.lines is None or self.dev is None:
             return False
-        return estimate.lines == self.dev[estimate.languages[0]].lines
+        whole = estimate.lines == self.dev[estimate.languages[0]].lines
+        # Without its ratio, it would need text in every set.
+        return whole and all(language in one.left_out for one in self.further.values())
 
     @cached_property
     def descriptions(self) -> dict[str, dict[str, Any]]:
@@ -295,7 +297,19 @@ def read_dev_sets(
             else:  # ratios go by the lines of the first set
                 plain = without_ratios(policy)
                 dev_sets[name], _ = read_dev_set(reader, one_set, plain, of_train, compared or languages)
+                refuse_later_lines(name, dev_sets, policy.estimated())
     return dev_sets, sizes
+
+
+def refuse_later_lines(name: str, dev_sets: Mapping[str, Counts], estimated: Sequence[str]) -> None:
+    """Refuse lines that a ratio would be estimated from if their set were the first, so that nothing is estimated
+    without them because of the order of the sets."""
+    first, counts = next(iter(dev_sets.items()))
+    if late := [one for one in estimated if one not in counts and one in dev_sets[name].left_out]:
+        raise PairityError(
+            f"it has text of {quoted(late)}, whose ratio is auto, but auto goes by the lines of the first set, "
+            f"{first!r}, which has none of {quoted(late)}: give {name!r} first, or leave out that text."
+        )
 
 
 def read_dev_set(

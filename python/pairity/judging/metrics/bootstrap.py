@@ -17,12 +17,22 @@ from pairity.judging.arrays import Floats
 BLOCK_BYTES = 1 << 26  # of resample counts at a time; sets of resamples are kept up to four blocks in all
 
 
+FEWEST = 20
+"""With fewer resamples, even the lowest and the highest hold well below 95% of what could have been drawn."""
+
+
+def check_resamples(resamples: int) -> None:
+    if resamples < FEWEST and resamples != 0:
+        raise PairityError(
+            f"resamples is {resamples}: give at least {FEWEST} for 95% intervals, such as 1000, or 0 for none."
+        )
+
+
 class Bootstrap:
     """Draws resamples of lines. The same seed, number of lines and stream give the same resamples, always."""
 
     def __init__(self, resamples: int, seed: int) -> None:
-        if resamples < 0:
-            raise PairityError(f"resamples must be 0 (no intervals) or more, got {resamples}.")
+        check_resamples(resamples)
         self.resamples = resamples
         self.seed = seed
         self._kept: dict[tuple[int, int], list[Floats]] = {}
