@@ -20,6 +20,7 @@ from pairity.reporting.figures import figures
 from pairity.reporting.labels import (
     LETTER,
     LINE,
+    away,
     beside,
     clear_of_each_other,
     log_ticks,
@@ -121,21 +122,37 @@ def test_no_name_can_break_a_drawing(tmp_path: Path) -> None:
     assert Look(["a b", "a\nb", "c"], "c").label("a\nb") == "a b (2)", "two labels are never the same"
 
 
-def test_names_beside_points_cover_neither_points_nor_each_other() -> None:
-    crowd = [(f"tokenizer {index}", 200.0 + 3 * (index % 2), 150.0 + 4 * index) for index in range(5)]
+def test_names_beside_points_cover_neither_points_nor_each_other_and_are_nearest_to_their_own() -> None:
+    crowd = [(f"tokenizer {index}", 200.0 + 12 * (index % 3), 100.0 + 19 * index) for index in range(8)]
+    crowd.append(("far from all", 400.0, 200.0))
     placed = beside(crowd, (500, 300))
     boxes = []
-    for (name, _, _), place in zip(crowd, placed, strict=True):
-        assert place is not None
-        align, x, y = place
-        left = x if align == "left" else x - len(name) * LETTER
-        boxes.append((left, left + len(name) * LETTER, y - 11, y + 2))
+    for (name, x, y), place in zip(crowd, placed, strict=True):
+        if place is None:
+            continue
+        align, at, base = place
+        left = at - {"left": 0, "center": 0.5, "right": 1}[align] * len(name) * LETTER
+        box = (left, left + len(name) * LETTER, base - 11, base + 2)
+        boxes.append(box)
+        assert away((x, y), box) < 25
+        others = [(one, other) for _, one, other in crowd if (one, other) != (x, y)]
+        assert all(away(other, box) > away((x, y), box) for other in others), name
+    assert len(boxes) > 5
     assert not any(overlap(one, other) for one, other in itertools.combinations(boxes, 2))
     assert not any(overlap(box, (x, x, y, y)) for box in boxes for _, x, y in crowd)
     corner = beside([("at the edge", 495.0, 5.0)], (500, 300))
     assert corner[0] is not None
     assert corner[0][0] == "right"
     assert corner[0][2] > 5
+
+
+def test_a_name_that_could_be_that_of_another_point_is_left_out() -> None:
+    tight = [(f"setting {index}", 200.0 + 3 * index, 150.0 + 3 * index) for index in range(5)]
+    first, *inner, last = beside(tight, (500, 300))
+    assert first is not None
+    assert last is not None
+    assert inner == [None] * 3
+    assert None not in beside([("one", 200.0, 150.0), ("the same", 200.0, 150.0)], (500, 300))
 
 
 def test_a_name_that_a_whisker_would_strike_through_is_left_to_the_legend() -> None:

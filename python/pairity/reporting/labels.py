@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 Box = tuple[float, float, float, float]
 """Left, right, top, bottom."""
@@ -13,7 +14,7 @@ Box = tuple[float, float, float, float]
 NOT_XML = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 # The approximate size of a letter, a line of text and a dot.
-LETTER = 7.0
+LETTER = 6.6
 LINE = 14.0
 DOT = 8.0
 
@@ -29,22 +30,53 @@ def beside(
 ) -> list[tuple[str, float, float] | None]:
     """Where the name of each point goes: alignment and position; None if there is no room for it.
 
-    It is the nearest position around the point that covers neither a point nor another name and crosses no line. A
-    legend names all points, so a point without such a position is drawn without a name.
+    It is the first position around the point that covers neither a point nor another name, crosses no line, and is
+    clearly nearer to this point than to any other. A point without such a position is drawn without a name: a name
+    further away would be read as that of another point.
     """
     taken = [(x - DOT, x + DOT, y - DOT, y + DOT) for _, x, y in names]
     found: list[tuple[str, float, float] | None] = []
     for name, x, y in names:
-        long = len(name) * LETTER
-        free = []
-        for down in (-10, 20, -24, 34, -38, 48):
-            for align, start, left in (("left", x + 4, x + 4), ("right", x - 4, x - 4 - long)):
-                box = (left, left + long, y + down - 11, y + down + 2)
-                outside = box[0] < 0 or box[1] > size[0] or box[2] < 0 or box[3] > size[1]
-                if not outside and not any(overlap(box, other) for other in [*taken, *lines]):
-                    free.append((box, (align, start, y + down)))
-        taken += [box for box, _ in free[:1]]
-        found.append(free[0][1] if free else None)
+        # Points in the same place share their names.
+        others = [(one, other) for _, one, other in names if math.hypot(one - x, other - y) > DOT / 4]
+        obstacles = [*taken, *lines]
+        place = None
+        for box, place_here in around(x, y, len(name) * LETTER) if name else ():
+            outside = box[0] < 0 or box[1] > size[0] or box[2] < 0 or box[3] > size[1]
+            if outside or any(overlap(box, other) for other in obstacles):
+                continue
+            if all(away(other, box) >= away((x, y), box) + DOT / 2 for other in others):
+                place = place_here
+                taken.append(box)
+                break
+        found.append(place)
+    return found
+
+
+def around(x: float, y: float, long: float) -> Iterator[tuple[Box, tuple[str, float, float]]]:
+    """The positions for a name of this length around a point, the best first: its box, alignment and position."""
+    shifts = [("left", 4.0), ("right", -4.0), ("center", 0.0), ("center", long / 4), ("center", -long / 4)]
+    for down in (-10, 20, 4, -16, 26, -22, 32):
+        for align, shift in [("left", DOT + 1), ("right", -DOT - 1)] if down == 4 else shifts:
+            at = x + shift
+            left = at - {"left": 0.0, "right": long, "center": long / 2}[align]
+            yield (left, left + long, y + down - 11, y + down + 2), (align, at, y + down)
+
+
+def away(point: tuple[float, float], box: Box) -> float:
+    """How far a point is from a box."""
+    x, y = point
+    return math.hypot(max(box[0] - x, 0, x - box[1]), max(box[2] - y, 0, y - box[3]))
+
+
+def along(vertices: Sequence[tuple[float, float]]) -> list[Box]:
+    """A line as small boxes, which names should not cover."""
+    found = []
+    for (x, y), (to_x, to_y) in pairwise(vertices):
+        steps = math.ceil(math.hypot(to_x - x, to_y - y) / 4) or 1
+        for step in range(steps + 1):
+            one, other = x + (to_x - x) * step / steps, y + (to_y - y) * step / steps
+            found.append((one - 1, one + 1, other - 1, other + 1))
     return found
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pairity.languages import language as facts
 from pairity.reporting.figures import Figure, filled
-from pairity.reporting.labels import Box, beside, printable
+from pairity.reporting.labels import Box, along, beside, printable
 from pairity.reporting.look import PALETTE, Look
 from pairity.reporting.numbers import Form, write, write_interval
 from pairity.reporting.sections import Section, rendered
@@ -30,6 +31,8 @@ from pairity.reporting.vega import (
 CHANGE = Form(2, percent=True, signed=True)
 KINDS = ("classical", "hybrid", "fair", "parity", "other")
 HEIGHT = 300
+RING = 11.5
+"""The radius of the ring around the setting that was chosen."""
 SIDE_BY_SIDE = 600
 """The least width for panels side by side."""
 
@@ -237,7 +240,7 @@ def draw_panel(
             [row for row in rows if row["ringed"]],
             {"x": x, "y": y},
             shape="circle",
-            size=420,
+            size=math.pi * RING**2,
             filled=False,
             strokeWidth=2,
             color=PALETTE["ink"],
@@ -245,12 +248,17 @@ def draw_panel(
     ]
     # The points whose names matter most choose their positions first.
     ranked = sorted(rows, key=lambda row: (not row["ringed"], row["kind"] != OTHER, not row["on_front"]))
+
+    def at_pixel(row: Datum) -> tuple[float, float]:
+        return (row["x"] - low_x) / (high_x - low_x) * wide, (1 - row["gini"] / high_y) * HEIGHT
+
     named = []
     for row in ranked:
         shown = not far or row["ringed"] or row["kind"] in (OTHER, KINDS[0])
-        across, down = (row["x"] - low_x) / (high_x - low_x) * wide, (1 - row["gini"] / high_y) * HEIGHT
-        named.append((printable(row["setting"], 22) if shown else "", across, down))
-    lines: list[Box] = []
+        named.append((printable(row["setting"], 22) if shown else "", *at_pixel(row)))
+    lines: list[Box] = along([at_pixel(row) for row in front])
+    for across, down in [at_pixel(row) for row in rows if row["ringed"]]:
+        lines.append((across - RING, across + RING, down - RING, down + RING))
     if rows[0]["limit"] is not None:
         at = (rows[0]["limit"] - low_x) / (high_x - low_x) * wide
         lines.append((at - 1, at + 1, 0, HEIGHT))
