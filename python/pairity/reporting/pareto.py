@@ -10,7 +10,7 @@ from typing import Any
 from pairity.languages import language as facts
 from pairity.reporting.figures import Figure, filled
 from pairity.reporting.labels import Box, along, beside, printable
-from pairity.reporting.look import PALETTE, Look
+from pairity.reporting.look import COLOURS, PALETTE, SHAPES, Look
 from pairity.reporting.numbers import Form, write, write_interval
 from pairity.reporting.sections import Section, rendered
 from pairity.reporting.vega import (
@@ -75,6 +75,21 @@ class Point:
     """The setting closest to the targets, if none meets all of them."""
 
 
+@dataclass(frozen=True)
+class Families(Look):
+    """The look of the kinds of settings: the last colours and shapes, because the tokenizers of the page have the first.
+
+    Only classical BPE looks the same in both.
+    """
+
+    def colour(self, name: str) -> str:
+        place = KINDS.index(name)
+        return f"c{COLOURS - place}" if place else "base"
+
+    def shape(self, name: str) -> str:
+        return SHAPES[-KINDS.index(name)]
+
+
 def on_front(places: Mapping[str, tuple[float, float]]) -> set[str]:
     """The names of the points that no other point beats in one value while being as good in the other. Lower is better
     in both."""
@@ -95,7 +110,7 @@ def pareto_section(
 ) -> Section:
     """`priced`: languages whose prices are shown. `limits`: the limits of targets, {"gini": 0.01, "eng_Latn": 0.05}."""
     figure = pareto_figure(found, priced, limits)
-    look = Look(figure.order, KINDS[0])
+    look = Families(figure.order, KINDS[0])
     legend = [(name, look.colour(name), look.shape(name)) for name in figure.order]
     shown = {
         "points": found,
@@ -106,6 +121,7 @@ def pareto_section(
         "change": lambda value: "\N{EN DASH}" if value is None else CHANGE.write(value),
         "has_targets": any(point.chosen or point.closest for point in found),
     }
+    tried = sum(point.kind != OTHER for point in found)
     above_it = rendered("pareto.html.j2", part="above", legend=legend, verdict=verdict, notes=notes)
     return Section(
         "pareto",
@@ -114,6 +130,7 @@ def pareto_section(
         (figure,),
         rendered("pareto.html.j2", part="below", **shown),
         first=True,
+        fact=f"{tried} settings tried" if tried != 1 else "1 setting tried",
     )
 
 
@@ -197,7 +214,7 @@ def draw_pareto(figure: Figure, look: Look, width: int) -> Spec:
 
     Tokenizers to compare with may be far away, so panels that include them come below those of the settings alone.
     """
-    own = Look(figure.order, KINDS[0])
+    own = Families(figure.order, KINDS[0])
     rows = keyed(figure, look)
     for row in rows:
         row.update(tokenizer=row["kind"], label=own.label(row["kind"]))

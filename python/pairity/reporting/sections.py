@@ -24,6 +24,8 @@ class Section:
     below: str = ""
     first: bool = False
     """The main subject of the page, which goes on top."""
+    fact: str = ""
+    """What the head of the page says about it, if it is about more than the tokenizers of the page."""
 
 
 def rendered(template: str, **values: Any) -> str:
