@@ -87,6 +87,21 @@ def test_the_first_column_stays_in_view_on_a_phone(visit, crowded: Path) -> None
             box.evaluate("e => { e.scrollLeft = 0; }")
 
 
+def test_the_fade_leaves_the_caption_and_lines_go_on_under_the_first_column(visit, crowded: Path) -> None:  # type: ignore[no-untyped-def]
+    page = visit(crowded, width=375)
+    page.evaluate(TWO_FRAMES)
+    box = page.locator("#overall .scroll").first
+    caption = box.locator("caption").bounding_box()["height"]
+    assert caption > 40, "some lines"
+    first, rest = box.evaluate("e => getComputedStyle(e).maskSize").split(", ")
+    assert first.startswith("100% ")
+    assert float(first.split()[1].removesuffix("px")) == pytest.approx(caption, abs=1)
+    assert rest == "auto"
+    # Of collapsed borders, Chromium loses some under cells that stay in view.
+    assert box.locator("table").evaluate("e => getComputedStyle(e).borderCollapse") == "separate"
+    assert box.locator("tbody th").first.evaluate("e => getComputedStyle(e).borderBottomWidth") == "1px"
+
+
 def test_the_scoreboard_fits_a_phone(visit, path: Path) -> None:  # type: ignore[no-untyped-def]
     page = visit(path, width=375)
     box = page.locator("#summary .scroll")
