@@ -32,7 +32,7 @@ from pairity.reporting.labels import (
 from pairity.reporting.look import PALETTE, Look
 from pairity.reporting.pictures import for_page
 from pairity.reporting.race import race
-from pairity.reporting.vega import far_apart
+from pairity.reporting.vega import far_apart, roomy
 from pairity.training.trace import Trace
 from report_scores import ODD_NAMES, scores, trace_table
 
@@ -162,6 +162,20 @@ def test_a_name_that_a_whisker_would_strike_through_is_left_to_the_legend() -> N
     assert free[2] > 150, "below the point, where no line is"
     everywhere = [(0.0, 500.0, float(y), y + 2.0) for y in range(0, 300, 8)]
     assert beside([("struck", 250.0, 150.0)], (500, 300), everywhere) == [None]
+
+
+def test_markers_of_many_tokenizers_do_not_cover_each_other() -> None:
+    many = scores([f"tokenizer {index}" for index in range(8)], resamples=10)
+    found = {one.name: one for one in figures(Cells(many))}
+    for name in ("costs", "change"):
+        spec = draw(found[name], Look(many.tokenizers, "tokenizer 0"), 640)
+        [dots] = [one for one in spec["layer"] if one["mark"]["type"] == "point"]
+        shifts = sorted({row["shift"] for row in dots["data"]["values"]})
+        across = math.sqrt(dots["mark"]["size"])
+        assert min(after - before for before, after in itertools.pairwise(shifts)) >= across - 0.1
+        assert spec["height"]["step"] > shifts[-1] - shifts[0] + across, "rows stay apart, too"
+    assert roomy(17, 2, 200) == 17
+    assert roomy(17, 8, 200) == 17, "no figure gets too tall"
 
 
 def test_one_outlier_does_not_flatten_the_change_chart(judged: Scores) -> None:

@@ -43,6 +43,7 @@ from pairity.reporting.vega import (
     pixels,
     pointed,
     points,
+    roomy,
     spelled,
 )
 
@@ -111,6 +112,7 @@ def in_rows(figure: Figure, look: Look, width: int, metric: str, x: Spec, step: 
     rows = keyed(figure, look)
     order = [code for code in figure.order if any(row["language"] == code for row in rows)]
     axis = languages({row["language"]: row["name"] for row in rows}, label_room(width))
+    step = roomy(step, len(look.shown(rows)), len(order))
     spec = dots(rows, look, order, axis, number(metric, **x), step)
     return {**spec, "width": width - label_room(width) - 24}
 
