@@ -130,10 +130,13 @@ def test_names_beside_points_cover_neither_points_nor_each_other_and_are_nearest
     for (name, x, y), place in zip(crowd, placed, strict=True):
         if place is None:
             continue
-        align, at, base = place
-        left = at - {"left": 0, "center": 0.5, "right": 1}[align] * len(name) * LETTER
-        box = (left, left + len(name) * LETTER, base - 11, base + 2)
+        left = place.x - {"left": 0, "center": 0.5, "right": 1}[place.align] * len(name) * LETTER
+        box = (left, left + len(name) * LETTER, place.y - 11, place.y + 2)
         boxes.append(box)
+        if place.line:
+            assert place.line[:2] == (x, y)
+            assert away(place.line[2:], box) < 3, "the line ends at the name"
+            continue
         assert away((x, y), box) < 25
         others = [(one, other) for _, one, other in crowd if (one, other) != (x, y)]
         assert all(away(other, box) > away((x, y), box) for other in others), name
@@ -142,16 +145,19 @@ def test_names_beside_points_cover_neither_points_nor_each_other_and_are_nearest
     assert not any(overlap(box, (x, x, y, y)) for box in boxes for _, x, y in crowd)
     corner = beside([("at the edge", 495.0, 5.0)], (500, 300))
     assert corner[0] is not None
-    assert corner[0][0] == "right"
-    assert corner[0][2] > 5
+    assert corner[0].align == "right"
+    assert corner[0].y > 5
 
 
-def test_a_name_that_could_be_that_of_another_point_is_left_out() -> None:
+def test_a_name_that_could_be_that_of_another_point_has_a_line_to_its_own_or_is_left_out() -> None:
     tight = [(f"setting {index}", 200.0 + 3 * index, 150.0 + 3 * index) for index in range(5)]
     first, *inner, last = beside(tight, (500, 300))
     assert first is not None
     assert last is not None
-    assert inner == [None] * 3
+    assert first.line is last.line is None
+    assert all(place is None or place.line for place in inner)
+    wall = [(x, x + 10, 0.0, 300.0) for x in (180.0, 220.0)]
+    assert None in beside(tight, (240, 170), wall)
     assert None not in beside([("one", 200.0, 150.0), ("the same", 200.0, 150.0)], (500, 300))
 
 
@@ -159,7 +165,7 @@ def test_a_name_that_a_whisker_would_strike_through_is_left_to_the_legend() -> N
     above_it = (0.0, 500.0, 138.0, 142.0)
     [free] = beside([("struck", 250.0, 150.0)], (500, 300), [above_it])
     assert free is not None
-    assert free[2] > 150, "below the point, where no line is"
+    assert free.y > 150, "below the point, where no line is"
     everywhere = [(0.0, 500.0, float(y), y + 2.0) for y in range(0, 300, 8)]
     assert beside([("struck", 250.0, 150.0)], (500, 300), everywhere) == [None]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 Box = tuple[float, float, float, float]
@@ -25,42 +26,80 @@ def printable(text: str, length: int = 60) -> str:
     return plain if len(plain) <= length else plain[: length - 1].rstrip() + "…"
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where a name goes."""
+
+    align: str
+    x: float
+    y: float
+    line: tuple[float, float, float, float] | None = None
+    """From the point to a name that stands further away: x, y, x, y."""
+
+
 def beside(
     names: Sequence[tuple[str, float, float]], size: tuple[float, float], lines: Sequence[Box] = ()
-) -> list[tuple[str, float, float] | None]:
-    """Where the name of each point goes: alignment and position; None if there is no room for it.
+) -> list[Place | None]:
+    """Where the name of each point goes; None if there is no room for it.
 
     It is the first position around the point that covers neither a point nor another name, crosses no line, and is
-    clearly nearer to this point than to any other. A point without such a position is drawn without a name: a name
-    further away would be read as that of another point.
+    clearly nearer to this point than to any other. A name without such a position may stand further away, at the end
+    of a line to its point that passes no other point or name; what remains is left to the legend or the tooltip.
     """
-    taken = [(x - DOT, x + DOT, y - DOT, y + DOT) for _, x, y in names]
-    found: list[tuple[str, float, float] | None] = []
-    for name, x, y in names:
-        # Points in the same place share their names.
-        others = [(one, other) for _, one, other in names if math.hypot(one - x, other - y) > DOT / 4]
-        obstacles = [*taken, *lines]
-        place = None
-        for box, place_here in around(x, y, len(name) * LETTER) if name else ():
-            outside = box[0] < 0 or box[1] > size[0] or box[2] < 0 or box[3] > size[1]
-            if outside or any(overlap(box, other) for other in obstacles):
+    taken = [*((x - DOT, x + DOT, y - DOT, y + DOT) for _, x, y in names), *lines]
+    named: list[Box] = []
+    found: list[Place | None] = [None] * len(names)
+
+    def free(box: Box) -> bool:
+        inside = box[0] >= 0 and box[1] <= size[0] and box[2] >= 0 and box[3] <= size[1]
+        return inside and not any(overlap(box, other) for other in [*named, *taken])
+
+    for near in (True, False):
+        for index, (name, x, y) in enumerate(names):
+            if not name or found[index] is not None:
                 continue
-            if all(away(other, box) >= away((x, y), box) + DOT / 2 for other in others):
-                place = place_here
-                taken.append(box)
-                break
-        found.append(place)
+            # Points in the same place share their names.
+            others = [(one, other) for _, one, other in names if math.hypot(one - x, other - y) > DOT / 4]
+            for box, place in (around if near else further)(x, y, len(name) * LETTER):
+                if not free(box):
+                    continue
+                if place.line is None:
+                    own = away((x, y), box) + DOT / 2
+                    fits = all(away(other, box) >= own for other in others)
+                else:
+                    passes = along([place.line[:2], place.line[2:]])
+                    blocked = [*named, *((u - 7, u + 7, v - 7, v + 7) for u, v in others)]
+                    fits = not any(overlap(one, other) for one in passes for other in blocked)
+                if fits:
+                    found[index] = place
+                    named += [box, *along([place.line[:2], place.line[2:]])] if place.line else [box]
+                    break
     return found
 
 
-def around(x: float, y: float, long: float) -> Iterator[tuple[Box, tuple[str, float, float]]]:
+def around(x: float, y: float, long: float) -> Iterator[tuple[Box, Place]]:
     """The positions for a name of this length around a point, the best first: its box, alignment and position."""
     shifts = [("left", 4.0), ("right", -4.0), ("center", 0.0), ("center", long / 4), ("center", -long / 4)]
     for down in (-10, 20, 4, -16, 26, -22, 32):
         for align, shift in [("left", DOT + 1), ("right", -DOT - 1)] if down == 4 else shifts:
             at = x + shift
             left = at - {"left": 0.0, "right": long, "center": long / 2}[align]
-            yield (left, left + long, y + down - 11, y + down + 2), (align, at, y + down)
+            yield (left, left + long, y + down - 11, y + down + 2), Place(align, at, y + down)
+
+
+def further(x: float, y: float, long: float) -> Iterator[tuple[Box, Place]]:
+    """The positions for a name at the end of a line, the nearest first."""
+    for reach in range(24, 80, 8):
+        for angle in range(0, 360, 15):
+            to_x, to_y = (
+                x + reach * math.cos(math.radians(angle)),
+                y + reach * math.sin(math.radians(angle)),
+            )
+            right = angle < 90 or angle > 270
+            left = to_x + 2 if right else to_x - 2 - long
+            line = (x, y, to_x, to_y)
+            box = (left, left + long, to_y - 7, to_y + 6)
+            yield box, Place("left" if right else "right", to_x + (2 if right else -2), to_y + 4, line)
 
 
 def away(point: tuple[float, float], box: Box) -> float:

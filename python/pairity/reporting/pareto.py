@@ -14,6 +14,7 @@ from pairity.reporting.look import COLOURS, PALETTE, SHAPES, Look
 from pairity.reporting.numbers import Form, write, write_interval
 from pairity.reporting.sections import Section, rendered
 from pairity.reporting.vega import (
+    THIN,
     Datum,
     Spec,
     above,
@@ -21,6 +22,7 @@ from pairity.reporting.vega import (
     exactly,
     keyed,
     known,
+    leader,
     marks,
     number,
     padded,
@@ -77,7 +79,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Families(Look):
-    """The look of the kinds of settings: the last colours and shapes, because the tokenizers of the page have the first.
+    """The look of the kinds of settings: the last colours and shapes, as the tokenizers of the page have the first.
 
     Only classical BPE looks the same in both.
     """
@@ -284,11 +286,12 @@ def draw_panel(
         lines.append((0, wide, at - 1, at + 1))
     for row, (text, _, _), place in zip(ranked, named, beside(named, (wide, HEIGHT), lines), strict=True):
         if text and place is not None:
-            align, left, top = place
-            label = {**row, "px": left, "py": top, "text": text}
+            if place.line:
+                layers.insert(0, marks("rule", *leader(row, place.line), **THIN))
+            label = {**row, "px": place.x, "py": place.y, "text": text}
             name = {"x": pixels("px"), "y": pixels("py"), "text": column("text"), "color": look["color"]}
             bold = {"fontWeight": "bold"} if row["ringed"] else {}
-            layers.append(marks("text", [label], name, align=align, baseline="alphabetic", **bold))
+            layers.append(marks("text", [label], name, align=place.align, baseline="alphabetic", **bold))
     return {"layer": [one for one in layers if one["data"]["values"]], "width": wide, "height": HEIGHT}
 
 

@@ -146,6 +146,15 @@ def pixels(name: str) -> Spec:
     return number(name, scale=None)
 
 
+THIN: Spec = {"strokeWidth": 0.8, "strokeOpacity": 0.7, "color": PALETTE["soft"]}
+
+
+def leader(row: Datum, line: tuple[float, float, float, float]) -> tuple[list[Datum], Spec]:
+    """The data and the encoding of a line, in pixels, from a point to its name."""
+    ends = dict(zip(("ax", "ay", "bx", "by"), line, strict=True))
+    return [{**row, **ends}], {"x": pixels("ax"), "y": pixels("ay"), "x2": column("bx"), "y2": column("by")}
+
+
 def exactly(low: float, high: float, kind: str = "linear") -> Spec:
     return {"type": kind, "domain": [low, high], "nice": False, "zero": False}
 
