@@ -68,7 +68,7 @@ def beside(
                     fits = all(away(other, box) >= own for other in others)
                 else:
                     passes = along([place.line[:2], place.line[2:]])
-                    blocked = [*named, *((u - 7, u + 7, v - 7, v + 7) for u, v in others)]
+                    blocked = [*named, *(kept_free(other, (x, y)) for other in others)]
                     fits = not any(overlap(one, other) for one in passes for other in blocked)
                 if fits:
                     found[index] = place
@@ -100,6 +100,12 @@ def further(x: float, y: float, long: float) -> Iterator[tuple[Box, Place]]:
             line = (x, y, to_x, to_y)
             box = (left, left + long, to_y - 7, to_y + 6)
             yield box, Place("left" if right else "right", to_x + (2 if right else -2), to_y + 4, line)
+
+
+def kept_free(point: tuple[float, float], own: tuple[float, float]) -> Box:
+    """The box around a point that the line of another, own point does not pass; near that, it is smaller."""
+    half = min(DOT - 1, math.dist(point, own) / 2)
+    return point[0] - half, point[0] + half, point[1] - half, point[1] + half
 
 
 def away(point: tuple[float, float], box: Box) -> float:
