@@ -10,7 +10,7 @@ from types import SimpleNamespace
 class Page(HTMLParser):
     """Reads a page: its tables (rows of cells with text and attributes), headings, ids and references."""
 
-    VOID = frozenset({"meta", "link", "input", "br", "img"})
+    VOID = frozenset({"meta", "link", "input", "br", "img", "wbr"})
 
     def __init__(self, path: Path) -> None:
         super().__init__()

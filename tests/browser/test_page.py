@@ -183,6 +183,22 @@ def test_sentences_are_cut_side_by_side(visit, path: Path) -> None:  # type: ign
     assert len(colours) == 2
 
 
+STICKS_OUT = """() => [...document.querySelectorAll("#viewer .byte")].filter((one) => {
+  const column = one.closest(".tokens").getBoundingClientRect();
+  return [...one.getClientRects()].some((box) => box.left < column.left - 0.5 || box.right > column.right + 0.5);
+}).length"""
+
+
+def test_bytes_stay_in_the_column_of_a_sentence(visit, path: Path) -> None:  # type: ignore[no-untyped-def]
+    page = visit(path)
+    for box in page.locator("#viewer-languages input").all():
+        box.check()
+    assert page.locator("#viewer .byte").count() > 20
+    for width in range(320, 420, 7):  # where lines end depends on the width
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate(STICKS_OUT) == 0, width
+
+
 @pytest.mark.parametrize("odd", [False, True])
 def test_a_phone_needs_no_sideways_scroll(visit, path: Path, odd: bool, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     if odd:

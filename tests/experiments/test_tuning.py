@@ -1,6 +1,7 @@
 """Tuning: targets are met on text that steered nothing, and what is chosen is what training gives."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from pairity.experiments.knobs import CLASSICAL, FAIREST, KNOBS, fair, hybrid
 from pairity.experiments.targets import Measured
 from pairity.experiments.trying import Bench
 from pairity.judging.evaluation import evaluate
+from pairity.reporting.look import SHAPES
 from pairity.tokenizer.tokenizer import Tokenizer
 from pairity.training.policy import Classical, Fair, Parity
 from pairity.training.training import train
@@ -102,6 +104,11 @@ def read(folder: Path) -> dict[str, list[str]]:
     return {path.stem: path.read_text(encoding="utf-8").splitlines() for path in sorted(folder.iterdir())}
 
 
+LOOK = re.compile(r'<path d="([^"]+)" fill="var\(--(\w+)\)"/></svg>')
+"""The symbols of legends: shape and colour."""
+CLASSICAL_LOOK = (SHAPES[0], "base")
+
+
 def check_files(tuned: Tuned) -> None:
     table = pyarrow.csv.read_csv(tuned.folder / "curve.csv").to_pylist()
     assert [row["name"] for row in table] == [point.name for point in tuned.points]
@@ -116,6 +123,11 @@ def check_files(tuned: Tuned) -> None:
     assert all(f">{point.name}</bdi>" in section for point in tuned.points)
     assert "mine" in section.split("</figure>")[0], "what to compare with is a point of the figure"
     assert (tuned.folder / "figures" / "pareto.svg").exists()
+    tried = sum(point.kind != "other" for point in tuned.points)
+    assert f"<span>{tried} settings tried</span>" in page.split("</header>")[0]
+    assert "tokenizers compared in detail</span>" in page.split("</header>")[0]
+    families, below = (set(LOOK.findall(part)) for part in page.split('<section id="summary">'))
+    assert families & below == {CLASSICAL_LOOK}, "no other symbol in one colour means two things"
 
 
 def test_without_other_text_half_of_dev_judges_and_all_of_it_steers_the_result(

@@ -20,6 +20,7 @@ from pairity.reporting.figures import figures
 from pairity.reporting.labels import (
     LETTER,
     LINE,
+    away,
     beside,
     clear_of_each_other,
     log_ticks,
@@ -31,7 +32,7 @@ from pairity.reporting.labels import (
 from pairity.reporting.look import PALETTE, Look
 from pairity.reporting.pictures import for_page
 from pairity.reporting.race import race
-from pairity.reporting.vega import far_apart
+from pairity.reporting.vega import far_apart, roomy
 from pairity.training.trace import Trace
 from report_scores import ODD_NAMES, scores, trace_table
 
@@ -125,30 +126,66 @@ def test_no_name_can_break_a_drawing(tmp_path: Path) -> None:
     assert Look(["a b", "a\nb", "c"], "c").label("a\nb") == "a b (2)", "two labels are never the same"
 
 
-def test_names_beside_points_cover_neither_points_nor_each_other() -> None:
-    crowd = [(f"tokenizer {index}", 200.0 + 3 * (index % 2), 150.0 + 4 * index) for index in range(5)]
+def test_names_beside_points_cover_neither_points_nor_each_other_and_are_nearest_to_their_own() -> None:
+    crowd = [(f"tokenizer {index}", 200.0 + 12 * (index % 3), 100.0 + 19 * index) for index in range(8)]
+    crowd.append(("far from all", 400.0, 200.0))
     placed = beside(crowd, (500, 300))
     boxes = []
-    for (name, _, _), place in zip(crowd, placed, strict=True):
-        assert place is not None
-        align, x, y = place
-        left = x if align == "left" else x - len(name) * LETTER
-        boxes.append((left, left + len(name) * LETTER, y - 11, y + 2))
+    for (name, x, y), place in zip(crowd, placed, strict=True):
+        if place is None:
+            continue
+        left = place.x - {"left": 0, "center": 0.5, "right": 1}[place.align] * len(name) * LETTER
+        box = (left, left + len(name) * LETTER, place.y - 11, place.y + 2)
+        boxes.append(box)
+        if place.line:
+            assert place.line[:2] == (x, y)
+            assert away(place.line[2:], box) < 3, "the line ends at the name"
+            continue
+        assert away((x, y), box) < 25
+        others = [(one, other) for _, one, other in crowd if (one, other) != (x, y)]
+        assert all(away(other, box) > away((x, y), box) for other in others), name
+    assert len(boxes) > 5
     assert not any(overlap(one, other) for one, other in itertools.combinations(boxes, 2))
     assert not any(overlap(box, (x, x, y, y)) for box in boxes for _, x, y in crowd)
     corner = beside([("at the edge", 495.0, 5.0)], (500, 300))
     assert corner[0] is not None
-    assert corner[0][0] == "right"
-    assert corner[0][2] > 5
+    assert corner[0].align == "right"
+    assert corner[0].y > 5
+
+
+def test_a_name_that_could_be_that_of_another_point_has_a_line_to_its_own_or_is_left_out() -> None:
+    tight = [(f"setting {index}", 200.0 + 3 * index, 150.0 + 3 * index) for index in range(5)]
+    first, *inner, last = beside(tight, (500, 300))
+    assert first is not None
+    assert last is not None
+    assert first.line is last.line is None
+    assert all(place is None or place.line for place in inner)
+    wall = [(x, x + 10, 0.0, 300.0) for x in (180.0, 220.0)]
+    assert None in beside(tight, (240, 170), wall)
+    assert None not in beside([("one", 200.0, 150.0), ("the same", 200.0, 150.0)], (500, 300))
 
 
 def test_a_name_that_a_whisker_would_strike_through_is_left_to_the_legend() -> None:
     above_it = (0.0, 500.0, 138.0, 142.0)
     [free] = beside([("struck", 250.0, 150.0)], (500, 300), [above_it])
     assert free is not None
-    assert free[2] > 150, "below the point, where no line is"
+    assert free.y > 150, "below the point, where no line is"
     everywhere = [(0.0, 500.0, float(y), y + 2.0) for y in range(0, 300, 8)]
     assert beside([("struck", 250.0, 150.0)], (500, 300), everywhere) == [None]
+
+
+def test_markers_of_many_tokenizers_do_not_cover_each_other() -> None:
+    many = scores([f"tokenizer {index}" for index in range(8)], resamples=10)
+    found = {one.name: one for one in figures(Cells(many))}
+    for name in ("costs", "change"):
+        spec = draw(found[name], Look(many.tokenizers, "tokenizer 0"), 640)
+        [dots] = [one for one in spec["layer"] if one["mark"]["type"] == "point"]
+        shifts = sorted({row["shift"] for row in dots["data"]["values"]})
+        across = math.sqrt(dots["mark"]["size"])
+        assert min(after - before for before, after in itertools.pairwise(shifts)) >= across - 0.1
+        assert spec["height"]["step"] > shifts[-1] - shifts[0] + across, "rows stay apart, too"
+    assert roomy(17, 2, 200) == 17
+    assert roomy(17, 8, 200) == 17, "no figure gets too tall"
 
 
 def test_one_outlier_does_not_flatten_the_change_chart(judged: Scores) -> None:

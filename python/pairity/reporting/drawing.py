@@ -21,6 +21,7 @@ from pairity.reporting.pareto import draw_pareto
 from pairity.reporting.race_drawing import race_costs, race_fairness, race_served
 from pairity.reporting.sizes import draw_sizes
 from pairity.reporting.vega import (
+    THIN,
     Datum,
     Spec,
     above,
@@ -35,6 +36,7 @@ from pairity.reporting.vega import (
     known,
     label_room,
     languages,
+    leader,
     log_padded,
     marks,
     number,
@@ -43,6 +45,7 @@ from pairity.reporting.vega import (
     pixels,
     pointed,
     points,
+    roomy,
     spelled,
 )
 
@@ -100,9 +103,11 @@ def tradeoff(figure: Figure, look: Look, width: int) -> Spec:
     for row, place in zip(rows, places, strict=True):
         if place is None:
             continue
-        row["align"], row["x"], row["y"] = place
-        name = {"x": pixels("x"), "y": pixels("y"), "text": column("text"), **colour}
-        layers.append(hidden("text", [row], name, align=row["align"], baseline="alphabetic"))
+        if place.line:
+            layers.insert(0, hidden("rule", *leader(row, place.line), **THIN))
+        name = {"x": pixels("px"), "y": pixels("py"), "text": column("text"), **colour}
+        label = {**row, "px": place.x, "py": place.y}
+        layers.append(hidden("text", [label], name, align=place.align, baseline="alphabetic"))
     return {"layer": layers, "width": wide, "height": high}
 
 
@@ -111,6 +116,7 @@ def in_rows(figure: Figure, look: Look, width: int, metric: str, x: Spec, step: 
     rows = keyed(figure, look)
     order = [code for code in figure.order if any(row["language"] == code for row in rows)]
     axis = languages({row["language"]: row["name"] for row in rows}, label_room(width))
+    step = roomy(step, len(look.shown(rows)), len(order))
     spec = dots(rows, look, order, axis, number(metric, **x), step)
     return {**spec, "width": width - label_room(width) - 24}
 

@@ -254,6 +254,7 @@
     const measure = () => {
       const beyond = box.scrollWidth - box.clientWidth;
       hint.hidden = beyond < 2;
+      box.style.setProperty("--caption", `${box.querySelector("caption")?.offsetHeight ?? 0}px`);
       box.classList.toggle("more", beyond - box.scrollLeft >= 2);
       box.classList.toggle("moved", box.scrollLeft >= 2);
     };

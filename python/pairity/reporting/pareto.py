@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pairity.languages import language as facts
 from pairity.reporting.figures import Figure, filled
-from pairity.reporting.labels import Box, beside, printable
-from pairity.reporting.look import PALETTE, Look
+from pairity.reporting.labels import Box, along, beside, printable
+from pairity.reporting.look import COLOURS, PALETTE, SHAPES, Look
 from pairity.reporting.numbers import Form, write, write_interval
 from pairity.reporting.sections import Section, rendered
 from pairity.reporting.vega import (
+    THIN,
     Datum,
     Spec,
     above,
@@ -20,6 +22,7 @@ from pairity.reporting.vega import (
     exactly,
     keyed,
     known,
+    leader,
     marks,
     number,
     padded,
@@ -30,6 +33,8 @@ from pairity.reporting.vega import (
 CHANGE = Form(2, percent=True, signed=True)
 KINDS = ("classical", "hybrid", "fair", "parity", "other")
 HEIGHT = 300
+RING = 11.5
+"""The radius of the ring around the setting that was chosen."""
 SIDE_BY_SIDE = 600
 """The least width for panels side by side."""
 
@@ -72,6 +77,21 @@ class Point:
     """The setting closest to the targets, if none meets all of them."""
 
 
+@dataclass(frozen=True)
+class Families(Look):
+    """The look of the kinds of settings: the last colours and shapes, as the tokenizers of the page have the first.
+
+    Only classical BPE looks the same in both.
+    """
+
+    def colour(self, name: str) -> str:
+        place = KINDS.index(name)
+        return f"c{COLOURS - place}" if place else "base"
+
+    def shape(self, name: str) -> str:
+        return SHAPES[-KINDS.index(name)]
+
+
 def on_front(places: Mapping[str, tuple[float, float]]) -> set[str]:
     """The names of the points that no other point beats in one value while being as good in the other. Lower is better
     in both."""
@@ -92,7 +112,7 @@ def pareto_section(
 ) -> Section:
     """`priced`: languages whose prices are shown. `limits`: the limits of targets, {"gini": 0.01, "eng_Latn": 0.05}."""
     figure = pareto_figure(found, priced, limits)
-    look = Look(figure.order, KINDS[0])
+    look = Families(figure.order, KINDS[0])
     legend = [(name, look.colour(name), look.shape(name)) for name in figure.order]
     shown = {
         "points": found,
@@ -103,6 +123,7 @@ def pareto_section(
         "change": lambda value: "\N{EN DASH}" if value is None else CHANGE.write(value),
         "has_targets": any(point.chosen or point.closest for point in found),
     }
+    tried = sum(point.kind != OTHER for point in found)
     above_it = rendered("pareto.html.j2", part="above", legend=legend, verdict=verdict, notes=notes)
     return Section(
         "pareto",
@@ -111,6 +132,7 @@ def pareto_section(
         (figure,),
         rendered("pareto.html.j2", part="below", **shown),
         first=True,
+        fact=f"{tried} settings tried" if tried != 1 else "1 setting tried",
     )
 
 
@@ -194,7 +216,7 @@ def draw_pareto(figure: Figure, look: Look, width: int) -> Spec:
 
     Tokenizers to compare with may be far away, so panels that include them come below those of the settings alone.
     """
-    own = Look(figure.order, KINDS[0])
+    own = Families(figure.order, KINDS[0])
     rows = keyed(figure, look)
     for row in rows:
         row.update(tokenizer=row["kind"], label=own.label(row["kind"]))
@@ -237,7 +259,7 @@ def draw_panel(
             [row for row in rows if row["ringed"]],
             {"x": x, "y": y},
             shape="circle",
-            size=420,
+            size=math.pi * RING**2,
             filled=False,
             strokeWidth=2,
             color=PALETTE["ink"],
@@ -245,12 +267,17 @@ def draw_panel(
     ]
     # The points whose names matter most choose their positions first.
     ranked = sorted(rows, key=lambda row: (not row["ringed"], row["kind"] != OTHER, not row["on_front"]))
+
+    def at_pixel(row: Datum) -> tuple[float, float]:
+        return (row["x"] - low_x) / (high_x - low_x) * wide, (1 - row["gini"] / high_y) * HEIGHT
+
     named = []
     for row in ranked:
         shown = not far or row["ringed"] or row["kind"] in (OTHER, KINDS[0])
-        across, down = (row["x"] - low_x) / (high_x - low_x) * wide, (1 - row["gini"] / high_y) * HEIGHT
-        named.append((printable(row["setting"], 22) if shown else "", across, down))
-    lines: list[Box] = []
+        named.append((printable(row["setting"], 22) if shown else "", *at_pixel(row)))
+    lines: list[Box] = along([at_pixel(row) for row in front])
+    for across, down in [at_pixel(row) for row in rows if row["ringed"]]:
+        lines.append((across - RING, across + RING, down - RING, down + RING))
     if rows[0]["limit"] is not None:
         at = (rows[0]["limit"] - low_x) / (high_x - low_x) * wide
         lines.append((at - 1, at + 1, 0, HEIGHT))
@@ -259,11 +286,12 @@ def draw_panel(
         lines.append((0, wide, at - 1, at + 1))
     for row, (text, _, _), place in zip(ranked, named, beside(named, (wide, HEIGHT), lines), strict=True):
         if text and place is not None:
-            align, left, top = place
-            label = {**row, "px": left, "py": top, "text": text}
+            if place.line:
+                layers.insert(0, marks("rule", *leader(row, place.line), **THIN))
+            label = {**row, "px": place.x, "py": place.y, "text": text}
             name = {"x": pixels("px"), "y": pixels("py"), "text": column("text"), "color": look["color"]}
             bold = {"fontWeight": "bold"} if row["ringed"] else {}
-            layers.append(marks("text", [label], name, align=align, baseline="alphabetic", **bold))
+            layers.append(marks("text", [label], name, align=place.align, baseline="alphabetic", **bold))
     return {"layer": [one for one in layers if one["data"]["values"]], "width": wide, "height": HEIGHT}
 
 

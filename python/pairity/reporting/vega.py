@@ -24,6 +24,11 @@ FAR = 3.0
 """An axis is logarithmic if the largest value is more than this many times the median."""
 
 
+FEW = 4
+"""With more tokenizers than this, their dots are small, and rows are higher."""
+SMALL = 3.2
+TALLEST = 2400
+
 NOT_FOR_VEGA = frozenset(
     [
         "constructor",
@@ -90,10 +95,10 @@ def dots(
 ) -> Spec:
     """A row per language, a point with its interval per tokenizer, with small gaps within a row."""
     names = look.shown(rows)
+    few = len(names) <= FEW
+    apart = min(4.0, 0.6 * step / len(names)) if few else min(2 * SMALL, 0.8 * step / len(names))
     for row in rows:
-        row["shift"] = (names.index(row["tokenizer"]) - (len(names) - 1) / 2) * min(
-            4.0, 0.6 * step / len(names)
-        )
+        row["shift"] = (names.index(row["tokenizer"]) - (len(names) - 1) / 2) * apart
     rows = sorted(rows, key=lambda row: (order.index(row["language"]), row["shift"]))
     y = {
         "y": category("language", sort=list(order), scale={"domain": list(order)}, axis=axis),
@@ -102,9 +107,16 @@ def dots(
     ends = {"x": {**x, "field": "low"}, "x2": column("high"), **look.by_colour(rows)}
     layers = [
         hidden("rule", rows, {**y, **ends}, strokeOpacity=0.55),
-        points(rows, {**y, "x": x, **look.by_colour_and_shape(rows)}, 4.2),
+        points(rows, {**y, "x": x, **look.by_colour_and_shape(rows)}, 4.2 if few else SMALL),
     ]
     return {"layer": layers, "height": {"step": step}}
+
+
+def roomy(step: int, tokenizers: int, rows: int) -> int:
+    """The height of each row: this step, or enough to see many tokenizers apart if the figure can be that tall."""
+    if tokenizers <= FEW:
+        return step
+    return max(step, min(round(2 * SMALL / 0.8 * tokenizers), TALLEST // rows))
 
 
 def on_top(figure: Figure) -> Spec:
@@ -132,6 +144,15 @@ def as_given(name: str) -> Spec:
 def pixels(name: str) -> Spec:
     """A position in pixels that was computed before."""
     return number(name, scale=None)
+
+
+THIN: Spec = {"strokeWidth": 0.8, "strokeOpacity": 0.7, "color": PALETTE["soft"]}
+
+
+def leader(row: Datum, line: tuple[float, float, float, float]) -> tuple[list[Datum], Spec]:
+    """The data and the encoding of a line, in pixels, from a point to its name."""
+    ends = dict(zip(("ax", "ay", "bx", "by"), line, strict=True))
+    return [{**row, **ends}], {"x": pixels("ax"), "y": pixels("ay"), "x2": column("bx"), "y2": column("by")}
 
 
 def exactly(low: float, high: float, kind: str = "linear") -> Spec:
