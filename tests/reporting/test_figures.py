@@ -175,7 +175,7 @@ def test_a_name_that_a_whisker_would_strike_through_is_left_to_the_legend() -> N
 
 
 def test_markers_of_many_tokenizers_do_not_cover_each_other() -> None:
-    many = scores([f"tokenizer {index}" for index in range(8)], resamples=10)
+    many = scores([f"tokenizer {index}" for index in range(8)], resamples=20)
     found = {one.name: one for one in figures(Cells(many))}
     for name in ("costs", "change"):
         spec = draw(found[name], Look(many.tokenizers, "tokenizer 0"), 640)

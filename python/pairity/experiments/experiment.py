@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import difflib
 import os
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
 from pairity.errors import PairityError, quoted
+from pairity.judging.evaluation import is_name
 from pairity.languages import SETS
 from pairity.text.sampling import is_number
 from pairity.training.policy import OF_METHOD, compares
@@ -63,13 +63,6 @@ def is_seed(value: object) -> bool:
 
 def is_nonempty(value: object) -> bool:
     return isinstance(value, str) and bool(value)
-
-
-def is_name(value: object) -> bool:
-    """Whether a value can name a row: text on one line that is not only blanks."""
-    if not is_nonempty(value) or not str(value).strip():
-        return False
-    return not any(unicodedata.category(one) in ("Cc", "Cs", "Zl", "Zp") for one in str(value))
 
 
 A_NAME: Final = "text, without line breaks and other control characters"

@@ -209,10 +209,16 @@ def open_all(tokenizers: Any, threads: int | None) -> dict[str, TokenizerLike]:
     return opened
 
 
+def is_name(value: object) -> bool:
+    """Whether a value can name something in a table: text that breaks no line and leaves a trace. (Not `isprintable`,
+    which refuses the joiners of Persian and Hindi.)"""
+    if not isinstance(value, str) or not value.strip():
+        return False
+    return all(unicodedata.category(one) not in ("Cc", "Cs", "Zl", "Zp") for one in value)
+
+
 def check_name(name: str) -> None:
-    """Refuse the name of a tokenizer that would break a line or leave no trace in it. (Not `isprintable`, which refuses
-    the joiners of Persian and Hindi.)"""
-    if not name.strip() or any(unicodedata.category(one) in ("Cc", "Cs", "Zl", "Zp") for one in name):
+    if not is_name(name):
         raise PairityError(
             f"the name {name!r} of a tokenizer cannot be shown in a table: give it one on one line, such as "
             "'ours'."

@@ -27,7 +27,7 @@ def printable(text: str, length: int = 60) -> str:
 
 
 @dataclass(frozen=True)
-class Place:
+class Spot:
     """Where a name goes."""
 
     align: str
@@ -39,7 +39,7 @@ class Place:
 
 def beside(
     names: Sequence[tuple[str, float, float]], size: tuple[float, float], lines: Sequence[Box] = ()
-) -> list[Place | None]:
+) -> list[Spot | None]:
     """Where the name of each point goes; None if there is no room for it.
 
     It is the first position around the point that covers neither a point nor another name, crosses no line, and is
@@ -48,7 +48,7 @@ def beside(
     """
     taken = [*((x - DOT, x + DOT, y - DOT, y + DOT) for _, x, y in names), *lines]
     named: list[Box] = []
-    found: list[Place | None] = [None] * len(names)
+    found: list[Spot | None] = [None] * len(names)
 
     def free(box: Box) -> bool:
         inside = box[0] >= 0 and box[1] <= size[0] and box[2] >= 0 and box[3] <= size[1]
@@ -77,17 +77,17 @@ def beside(
     return found
 
 
-def around(x: float, y: float, long: float) -> Iterator[tuple[Box, Place]]:
+def around(x: float, y: float, long: float) -> Iterator[tuple[Box, Spot]]:
     """The positions for a name of this length around a point, the best first: its box, alignment and position."""
     shifts = [("left", 4.0), ("right", -4.0), ("center", 0.0), ("center", long / 4), ("center", -long / 4)]
     for down in (-10, 20, 4, -16, 26, -22, 32):
         for align, shift in [("left", DOT + 1), ("right", -DOT - 1)] if down == 4 else shifts:
             at = x + shift
             left = at - {"left": 0.0, "right": long, "center": long / 2}[align]
-            yield (left, left + long, y + down - 11, y + down + 2), Place(align, at, y + down)
+            yield (left, left + long, y + down - 11, y + down + 2), Spot(align, at, y + down)
 
 
-def further(x: float, y: float, long: float) -> Iterator[tuple[Box, Place]]:
+def further(x: float, y: float, long: float) -> Iterator[tuple[Box, Spot]]:
     """The positions for a name at the end of a line, the nearest first."""
     for reach in range(24, 80, 8):
         for angle in range(0, 360, 15):
@@ -99,7 +99,7 @@ def further(x: float, y: float, long: float) -> Iterator[tuple[Box, Place]]:
             left = to_x + 2 if right else to_x - 2 - long
             line = (x, y, to_x, to_y)
             box = (left, left + long, to_y - 7, to_y + 6)
-            yield box, Place("left" if right else "right", to_x + (2 if right else -2), to_y + 4, line)
+            yield box, Spot("left" if right else "right", to_x + (2 if right else -2), to_y + 4, line)
 
 
 def kept_free(point: tuple[float, float], own: tuple[float, float]) -> Box:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn, Unpack
+from typing import Any, Unpack
 
 from pairity.counts.counting import count
 from pairity.counts.counts import Counts
@@ -122,9 +122,9 @@ class Texts:
         """Whether a language with an estimate has as many dev lines as the others, and so needs no estimate."""
         if estimate is None or estimate.lines is None or self.dev is None:
             return False
-        whole = estimate.lines == self.dev[estimate.languages[0]].lines
         # Without its ratio, it would need text in every set.
-        return whole and all(language in one.left_out for one in self.further.values())
+        in_all = all(language in one.left_out for one in self.further.values())
+        return in_all and estimate.lines == self.dev[estimate.languages[0]].lines
 
     @cached_property
     def descriptions(self) -> dict[str, dict[str, Any]]:
@@ -302,8 +302,7 @@ def read_dev_sets(
 
 
 def refuse_later_lines(name: str, dev_sets: Mapping[str, Counts], estimated: Sequence[str]) -> None:
-    """Refuse lines that a ratio would be estimated from if their set were the first, so that nothing is estimated
-    without them because of the order of the sets."""
+    """Refuse lines of a later set that a ratio would be estimated from if their set were the first."""
     first, counts = next(iter(dev_sets.items()))
     if late := [one for one in estimated if one not in counts and one in dev_sets[name].left_out]:
         raise PairityError(
@@ -327,7 +326,10 @@ def read_dev_set(
     named = [language for language in named if language in languages]
     policy.check(languages, named, left_out)
     if unread := [one for one in policy.estimated() if one in named and one not in sizes]:
-        refuse_counted(unread)
+        raise PairityError(
+            f"the ratio of {quoted(unread)} is auto and there is dev text for {quoted(unread)}, but dev counts do not "
+            f"record how long each line is: give all dev text as text, or leave out that of {quoted(unread)}."
+        )
     counts = reader.read_dev(sources, languages) if counts is None else counts
     check_dev(counts, policy)
     check_lengths(counts)
@@ -384,14 +386,6 @@ def lines_to_go_by(
             estimate_by_lines(language, sizes)  # raises what cannot be compared, before train is read
     read = replace(resolve(texts), notes=sources.notes, left_out=sources.left_out)
     return read, sizes if any(language in sizes for language in wanted) else {}
-
-
-def refuse_counted(languages: list[str]) -> NoReturn:
-    raise PairityError(
-        f"the ratio of {quoted(languages)} is auto and there is dev text for {quoted(languages)}, but dev "
-        "counts do not record how long each line is: give all dev text as text, or leave out that of "
-        f"{quoted(languages)}."
-    )
 
 
 def found_only(sources: Resolved) -> Resolved:
