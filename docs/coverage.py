@@ -1,7 +1,7 @@
 """Simulate corpora whose true Gini coefficient is known, and count how often 95% intervals cover it.
 
     python docs/coverage.py                 about a minute; prints
-    python docs/coverage.py --record        half an hour: 1,000 corpora each, to docs/results/coverage.json
+    python docs/coverage.py --record        an hour or two: 1,000 corpora each or more, to docs/results/coverage.json
     python docs/coverage.py --differences   the same for differences between two tokenizers, which takes less:
                                             with --record to docs/results/coverage-differences.json
 
@@ -23,6 +23,7 @@ true costs are `as unequal`, that is drawn anew, or `half as unequal`: those of 
 
 import argparse
 import json
+import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -79,7 +80,7 @@ RECORDED = [
     Cell(60, 300, 0.01, "heavy tails"),
     *(Cell(languages, 300, 0.01, "both sides") for languages in (30, 100)),
     *(Cell(languages, 300, 0.01, "log-normal") for languages in (100, 204)),
-    # Nothing at all was chosen by these.
+    # Nothing but OF_THE_REST was chosen by these shapes.
     *(Cell(languages, 300, 0.01, "Laplace") for languages in (30, 204)),
     Cell(100, 300, 0.01, "gamma"),
     Cell(204, 300, 0.01, "normal and exponential"),
@@ -87,8 +88,9 @@ RECORDED = [
     *(Cell(languages, 300, 0.01, "unlike groups") for languages in (30, 204)),
 ]
 SHAPES = tuple(dict.fromkeys(cell.shape for cell in RECORDED))
+MORE = 2000  # corpora: these rows are what is claimed, so less of what they show shall be chance
 RECORDED += [
-    Cell(languages, lines, true, ANY)
+    Cell(languages, lines, true, ANY, corpora=MORE)
     for true in (0.002, 0.01)
     for languages in (30, 204)
     for lines in (300, 1000)
@@ -264,6 +266,11 @@ def simulate_difference(cell: Cell) -> dict[str, dict[str, float]]:
     return {name: {kind: total / cell.corpora for kind, total in one.items()} for name, one in found.items()}
 
 
+def chance(corpora: int) -> float:
+    """Two standard errors of a share of 95% in so many corpora, in percentage points."""
+    return 200 * math.sqrt(0.95 * 0.05 / corpora)
+
+
 def labels(cell: Cell) -> list[object]:
     """The first columns of a row: what tells it from others."""
     return [cell.languages, cell.lines, cell.shape, cell.gini, *([cell.second] if cell.second else [])]
@@ -314,9 +321,10 @@ def table(cells: list[Cell], results: list[dict[str, dict[str, float]]]) -> dict
             + [found["worst/best"][CORRECTED]]
             for cell, found in zip(cells, results, strict=True)
         ],
-        "note": f"How often 95% intervals cover the true value, in {cells[0].corpora:,} simulated corpora each with "
-        f"{cells[0].resamples} resamples; by chance alone, a row is off by up to 1.4 points. `bias`: that of the Gini "
-        "coefficient as it is measured.",
+        "note": f"How often 95% intervals cover the true value, in {Cell.corpora:,} simulated corpora each with "
+        f"{Cell.resamples} resamples, or {MORE:,} where the shape is drawn by lot; by chance alone, a row is off by up "
+        f"to {chance(Cell.corpora):.1f} points, or {chance(MORE):.0f}. `bias`: that of the Gini coefficient as it is "
+        "measured.",
     }
 
 
@@ -324,9 +332,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--record", action="store_true", help="1,000 corpora each, to docs/results/")
     parser.add_argument(
-        "--new", action="store_true", help="keep recorded rows: only those that are not there"
+        "--record", action="store_true", help="all of the corpora of each row, to docs/results/"
+    )
+    parser.add_argument(
+        "--new", action="store_true", help="only rows that are missing: right if nothing else has changed"
     )
     parser.add_argument("--differences", action="store_true", help="of two tokenizers, in place of values")
     parser.add_argument("--corpora", type=int, default=20, help="without --record: how many each")
@@ -338,11 +348,15 @@ def main() -> None:
         else (RECORDED, simulate, table, "coverage")
     )
     target = Path(__file__).parent / "results" / f"{name}.json"
+    order = [labels(cell) for cell in chosen]
+    width = len(order[0])
     kept = json.loads(target.read_text(encoding="utf-8"))["rows"] if options.new else []
+    kept = [row for row in kept if row[:width] in order]
+    known = [row[:width] for row in kept]
     cells = [
-        replace(one, corpora=1000 if options.record else options.corpora)
+        one if options.record else replace(one, corpora=options.corpora)
         for one in chosen
-        if not any(row[: len(labels(one))] == labels(one) for row in kept)
+        if labels(one) not in known
     ]
     results = []
     with ProcessPoolExecutor(options.processes) as pool:
@@ -353,10 +367,12 @@ def main() -> None:
                 flush=True,
             )
             results.append(found)
-    if options.record and cells:
-        record = tabled(cells, results)
-        record["rows"] = [*kept, *record["rows"]]
-        target.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+            if options.record:  # row by row: with --new, a run that was killed goes on
+                record = tabled(cells[: len(results)], results)
+                record["rows"] = sorted([*kept, *record["rows"]], key=lambda row: order.index(row[:width]))
+                unfinished = target.with_suffix(".part")
+                unfinished.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+                unfinished.replace(target)
 
 
 if __name__ == "__main__":

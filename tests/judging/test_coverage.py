@@ -36,6 +36,7 @@ _spec.loader.exec_module(coverage)
         (60, 100, 0.01, "some far off", 120),
         (204, 300, 0.01, "two groups", 40),
         (30, 300, 0.01, "three groups", 120),
+        (30, 300, 0.002, coverage.ANY, 120),
     ],
 )
 def test_intervals_cover_the_truth(languages: int, lines: int, true: float, shape: str, corpora: int) -> None:
@@ -65,6 +66,21 @@ def test_what_is_simulated_is_what_is_recorded() -> None:
         rows = json.loads((_path.parent / "results" / f"{name}.json").read_text(encoding="utf-8"))["rows"]
         wanted = [coverage.labels(cell) for cell in cells]
         assert [row[: len(wanted[0])] for row in rows] == wanted
+
+
+def test_recorded_intervals_cover_the_truth_where_the_shape_is_drawn_by_lot() -> None:
+    rows = json.loads((_path.parent / "results" / "coverage.json").read_text(encoding="utf-8"))["rows"]
+    by_lot = 0
+    for cell, row in zip(coverage.RECORDED, rows, strict=True):
+        gini, worst = row[-2:]
+        if cell.shape == coverage.ANY:
+            by_lot += 1
+            assert cell.corpora >= 1000
+            assert 0.93 <= round(min(gini, worst), 2) <= round(max(gini, worst), 2) <= 0.97, row
+        else:  # what the page says of single shapes
+            assert 0.92 <= gini <= 0.98, row
+            assert 0.92 <= worst <= 0.99, row
+    assert by_lot == 8
 
 
 def costs_of(tokens: np.ndarray, resamples: int = 100) -> np.ndarray:
