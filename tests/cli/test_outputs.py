@@ -241,6 +241,8 @@ def test_an_empty_output_is_not_the_current_folder(tmp_path, monkeypatch, words)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(BadParameter, match="'' is no value: is a shell variable not set"):
         call(*words, "-o", "")
+    with pytest.raises(BadParameter, match="'' is no value: is a shell variable not set"):
+        call("report", "scores", "-o", "page.html", "--figures", "")
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ OF_THE_DATA = {
         "resamples = 0",
         'baseline = "clasical"',
     ),
-    "of a tokenizer cannot be shown in a table": ("[grid]", '[grid]\npretokenizer = ["gpt4o", "a\\nb"]'),
+    "of a tokenizer cannot be shown in a table": ("[grid]", '[grid]\npretokenizer = ["gpt4o", "a\\u0000b"]'),
     "[evaluation]: no token premium: the text has no eng (did you mean eng_Latn?). Choose another": (
         "resamples = 0",
         'reference = "eng"',

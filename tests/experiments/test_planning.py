@@ -65,6 +65,7 @@ def test_the_rows_of_a_file(project: Path) -> None:
           "balance=temperature, temperature=2.0, seed=1", "balance=temperature, temperature=2.0, seed=2",
           "balance=temperature, temperature=3.0, seed=1", "balance=temperature, temperature=3.0, seed=2"]),
         ([{}], {"temperature": 3.3}, ["parity"]),
+        ([{}], {"pretokenizer": ["gpt2", "(?x)\n\\S+"]}, ["pretokenizer=gpt2", "pretokenizer=(?x) \\S+"]),
     ],
 )  # fmt: skip
 def test_rows_are_called_after_what_differs(runs: Any, grid: Any, expected: list[str]) -> None:
@@ -367,3 +368,4 @@ def test_a_reference_may_be_in_only_some_of_the_texts(project: Path) -> None:
         "home": "tam_Taml",
         "away": None,
     }
+    assert "away has no token premiums, because it has no tam_Taml" in made.notes

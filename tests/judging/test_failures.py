@@ -103,7 +103,7 @@ def test_tokenizers_and_baseline_must_have_names_of_their_own() -> None:
     assert scores_of(Chunks(2)).tokenizers == ["chunks"]
 
 
-@pytest.mark.parametrize("name", ["a\nb", "a\u2028b", "a\0b", "  ", "\t", "a\udc80"])
+@pytest.mark.parametrize("name", ["a\nb", "a\u2028b", "a\0b", "  ", "\t", "a\udc80", "\u200b"])
 def test_the_name_of_a_tokenizer_must_fit_a_line(name: str) -> None:
     with pytest.raises(PairityError, match=r"the name '.*' of a tokenizer cannot be shown.*one line"):
         scores_of({name: Chunks(2)})

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from pairity.errors import PairityError
+from pairity.files.places import check_folder
 from pairity.judging.scores import Scores
 from pairity.reporting import latex, markdown, report, write_tables
 from pairity.reporting.numbers import write
@@ -79,6 +80,19 @@ def test_tables_of_unknown_metrics_are_refused(judged: Scores) -> None:
         latex(judged, [])
     with pytest.raises(PairityError, match="have no 'gini' to tabulate"):
         latex(judged, per_language="gini")
+
+
+def test_figures_that_were_cut_off_can_be_completed(
+    judged: Scores, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("pairity.reporting.page.export_figures", stop)
+        with pytest.raises(KeyboardInterrupt):
+            report(judged, tmp_path / "r.html", figures_dir=tmp_path / "figures")
+    check_folder(tmp_path / "figures", ("summary.md",), what="figures", force=True, alone=True)
 
 
 def test_the_report_writes_figures_and_tables_beside_the_page(judged: Scores, tmp_path: Path) -> None:

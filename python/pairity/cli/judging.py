@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from pairity.cli.options import command, config, force, output
+from pairity.cli.options import OutputPath, command, config, force, output, resamples_option
 from pairity.cli.outputs import output_file, output_folder
 from pairity.cli.printing import print_scores, print_tax, print_written
 from pairity.cli.values import arguments, names_in, several, tokenizers_in
@@ -79,13 +79,7 @@ For what a SOURCE can be, see pairity --help.
 @click.option(
     "--morph", type=click.Path(path_type=Path), metavar="DIR", help="Folder with the MorphScore data."
 )
-@click.option(
-    "--resamples",
-    type=int,
-    default=1000,
-    show_default=True,
-    help="Bootstrap resamples for the 95% intervals; 0 for none.",
-)
+@resamples_option
 @click.option("--not-parallel", is_flag=True, help="Do not compare lines across languages.")
 @output("Folder for the scores.", metavar="DIR")
 @force("the scores in the output folder")
@@ -168,7 +162,7 @@ def whole_number(text: str) -> int:
 )
 @click.option(
     "--figures",
-    type=click.Path(path_type=Path),
+    type=OutputPath(path_type=Path),
     metavar="DIR",
     help="Folder for the figures (SVG, PNG, PDF, CSV) and tables.",
 )

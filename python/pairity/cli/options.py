@@ -272,8 +272,20 @@ def cutting(or_else: str = "") -> Callable[[Function], Function]:
     return lambda function: reduce(lambda made, option: option(made), options, function)
 
 
+def checked_resamples(ctx: click.Context, param: click.Parameter, value: int) -> int:
+    from pairity.judging.metrics.bootstrap import check_resamples  # here, so that --help need not wait for it
+
+    check_resamples(value)
+    return value
+
+
 resamples_option = click.option(
-    "--resamples", type=int, default=1000, show_default=True, help="Bootstrap resamples for the intervals."
+    "--resamples",
+    type=int,
+    default=1000,
+    show_default=True,
+    callback=checked_resamples,
+    help="Bootstrap resamples for the 95% intervals: at least 20, or 0 for none.",
 )
 
 text_column_option = click.option(

@@ -10,7 +10,7 @@ import click
 import pyarrow as pa
 
 from pairity.bpe.roles import GivenRoles
-from pairity.cli.options import command, force, output, roles
+from pairity.cli.options import OutputPath, command, force, output, roles
 from pairity.cli.outputs import held, output_file
 from pairity.cli.printing import print_notes, print_training, print_warnings, print_written
 from pairity.cli.profiles import print_profile
@@ -169,7 +169,7 @@ def decode_command(tokenizer: str) -> None:
 @tokenizer_argument
 @click.option(
     "--tokens",
-    type=click.Path(path_type=Path),
+    type=OutputPath(path_type=Path),
     metavar="FILE",
     help="Write a table with one row per token, as .parquet or .csv.",
 )
@@ -188,7 +188,7 @@ def decode_command(tokenizer: str) -> None:
 )
 @click.option(
     "--table",
-    type=click.Path(path_type=Path),
+    type=OutputPath(path_type=Path),
     metavar="FILE",
     help="With --language: write the details as tidy rows, as .parquet or .csv.",
 )

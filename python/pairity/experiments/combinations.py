@@ -160,4 +160,5 @@ def named(
 
 
 def spelled(value: Any) -> str:
-    return "given" if isinstance(value, Mapping) else str(value)
+    """On one line: a regular expression may have several."""
+    return "given" if isinstance(value, Mapping) else " ".join(str(value).splitlines())

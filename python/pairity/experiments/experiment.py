@@ -166,9 +166,10 @@ class Experiment:
         for key, value in self.evaluation.items():
             wrong = key in ("metrics", "reference", "baseline") and not all(map(is_nonempty, as_list(value)))
             wrong = wrong or (key == "morph" and not isinstance(value, str | os.PathLike))
-            wrong = wrong or (key in ("resamples", "seed") and not (is_whole(value) and value >= 0))
-            if wrong or (key != "metrics" and isinstance(value, list)):
-                what = "a whole number, at least 0" if key in ("resamples", "seed") else "text"
+            wrong = wrong or (key in ("resamples", "seed") and not is_whole(value))
+            wrong = wrong or (key == "seed" and value < 0)
+            if wrong or (key != "metrics" and isinstance(value, list | tuple)):
+                what = {"seed": "a whole number, at least 0", "resamples": "a whole number"}.get(key, "text")
                 self.refuse("[evaluation]", f"{key} is {value!r}: give {what}.")
         self.check_keys("[grid]", self.grid, KINDS)
         for number, run in enumerate(self.runs, 1):

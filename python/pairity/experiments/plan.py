@@ -160,6 +160,8 @@ def plan(experiment: Experiment, show: Progress | None = None, data: Data | None
                 )
             if lacking:
                 notes.append(f"{text} has no text in {listed(lacking)}: evaluated without them")
+            if (reference := experiment.evaluation.get("reference")) not in (None, *there):
+                notes.append(f"{text} has no token premiums, because it has no {reference}")
     if (reference := experiment.evaluation.get("reference")) is not None:
         judged = {
             code

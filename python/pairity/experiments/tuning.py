@@ -42,6 +42,7 @@ from pairity.extras import load_extra
 from pairity.files.locks import locked
 from pairity.formats.folder import SETTINGS
 from pairity.formats.json_files import read_json
+from pairity.judging.metrics.bootstrap import check_resamples
 from pairity.judging.scores import LEAK, Scores
 from pairity.progress import Listener, Progress
 from pairity.threads import thread_count
@@ -94,6 +95,7 @@ def tune(
     """
     wanted = read_targets(targets)
     check_numbers(vocab_size, steps)
+    check_resamples(resamples)
     thread_count(threads)  # refuses a bad number
     experiment = experiment_of(
         train, dev, judge, compare, vocab_size, pretokenizer, text_column=text_column, resamples=resamples
@@ -279,7 +281,10 @@ def of_other_sizes(folder: Folder, vocab_size: int) -> list[str]:
     found = []
     for place in folder.noted_in("tokenizers"):
         if "@" not in place.name and (place / SETTINGS).exists():
-            settings = read_json(place / SETTINGS)
+            try:
+                settings = read_json(place / SETTINGS)
+            except PairityError:  # damaged: it is not one of this tuning, which would have been trained again
+                settings = {}
             # The record has the size that was asked for, from which it may be cut; there may be too little text for it.
             sizes = (settings.get("vocab_size"), settings.get("record", {}).get("vocab_size"))
             if vocab_size not in sizes:

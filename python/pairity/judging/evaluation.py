@@ -212,9 +212,8 @@ def open_all(tokenizers: Any, threads: int | None) -> dict[str, TokenizerLike]:
 def is_name(value: object) -> bool:
     """Whether a value can name something in a table: text that breaks no line and leaves a trace. (Not `isprintable`,
     which refuses the joiners of Persian and Hindi.)"""
-    if not isinstance(value, str) or not value.strip():
-        return False
-    return all(unicodedata.category(one) not in ("Cc", "Cs", "Zl", "Zp") for one in value)
+    kinds = [unicodedata.category(one) for one in value] if isinstance(value, str) else []
+    return any(kind[0] not in "CZ" for kind in kinds) and not {"Cc", "Cs", "Zl", "Zp"}.intersection(kinds)
 
 
 def check_name(name: str) -> None:

@@ -95,8 +95,10 @@ def report(
     )
     if figures_dir is not None:
         drawn = [figure for section in own for figure in section.figures]
+        write_tables(
+            scores, figures_dir
+        )  # first: by these files a folder of figures is known, also if this is cut off
         export_figures(scores, figures_dir, tokenizers=tokenizers, added=drawn)
-        write_tables(scores, figures_dir)
     return write_file(Path(path), page)
 
 

@@ -59,7 +59,7 @@ class Comparing:
                 )
             if not LEAST_RATIO <= ratio <= MOST_RATIO:
                 raise PairityError(
-                    f"the ratio of {language!r} is {ratio:g} bytes per line: no text has such lines. Give the "
+                    f"the ratio of {language!r} is {float(ratio):g} bytes per line: no text has such lines. Give the "
                     f"bytes that say what a dev line says (--ratio {language}=130)."
                 )
         if self.ratios is not None:
