@@ -150,9 +150,11 @@ def plan(experiment: Experiment, show: Progress | None = None, data: Data | None
                 sets[name] = codes_of(experiment, name, data, notes, with_a_ratio(wanted, name))
             rows.append(planned(one, name, sets[name], data))
     made = Plan(experiment, data, tuple(rows), ())
+    reference, judged = experiment.evaluation.get("reference"), set[str]()
     for name, codes in made.sets().items():
         for text in data.judged:
             there = made.judged(text, codes)
+            judged.update(there)
             lacking = [code for code in codes if code not in there]
             if not there:
                 experiment.refuse(
@@ -160,15 +162,9 @@ def plan(experiment: Experiment, show: Progress | None = None, data: Data | None
                 )
             if lacking:
                 notes.append(f"{text} has no text in {listed(lacking)}: evaluated without them")
-            if (reference := experiment.evaluation.get("reference")) not in (None, *there):
+            if reference not in (None, *there):
                 notes.append(f"{text} has no token premiums, because it has no {reference}")
-    if (reference := experiment.evaluation.get("reference")) is not None:
-        judged = {
-            code
-            for codes in made.sets().values()
-            for text in data.judged
-            for code in made.judged(text, codes)
-        }
+    if reference is not None:
         try:
             check_reference(reference, [code for code in data.languages if code in judged])
         except PairityError as error:
